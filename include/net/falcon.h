@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Falcon, the in-kernel interface for upper layer protocols (ULPs).
+ *
+ * A ULP pushes and pulls transactions of at most one MTU over a connection,
+ * and answers the transactions that the peer's ULP initiates. It embeds
+ * struct falcon_txn / struct falcon_resp in its own requests: nothing here
+ * allocates. Completions and deliveries reach it through struct
+ * falcon_ulp_ops, never under the connection lock, one at a time and in order
+ * for a connection, so it may call back in from there.
+ *
+ * The sockets (net/falcon/sock.c) and the verbs driver are the ULPs in tree.
+ */
+#ifndef _NET_FALCON_H
+#define _NET_FALCON_H
+
+#include <linux/types.h>
+#include <linux/list.h>
+#include <net/falcon_wire.h>
+
+struct falcon_conn;
+struct falcon_core;
+struct sk_buff;
+
+/* Section 11, completion codes to the ULP. */
+enum falcon_cmpl {
+	FALCON_CMPL_ACK			= 0x0,
+	FALCON_CMPL_TARGET_NACK_CIE	= 0x1,
+	FALCON_CMPL_TARGET_NACK_NRE	= 0x3,
+	FALCON_CMPL_TARGET_NACK_CID	= 0x4,
+	FALCON_CMPL_LOCAL_TO		= 0x8,
+	FALCON_CMPL_OP_ERR		= 0x9,
+	FALCON_CMPL_DEAD_CONN		= 0xa,
+	FALCON_CMPL_LOCAL_RSRC		= 0xb,
+	FALCON_CMPL_ULP_CDT_ERR		= 0xc,
+	FALCON_CMPL_REMOTE_ERR		= 0xd,
+	FALCON_CMPL_LOCAL_XLR		= 0xf,
+};
+
+/* 8.4.1 Initiator transaction state */
+enum falcon_init_state {
+	FALCON_PULL_REQ_ULP_RX,
+	FALCON_PULL_REQ_TX,
+	FALCON_PULL_REQ_ACKD,
+	FALCON_PULL_DATA_RX,
+	FALCON_PULL_DATA_ULP_TX,
+	FALCON_PUSH_REQ_ULP_RX,
+	FALCON_PUSH_DATA_TX,
+	FALCON_PUSH_DATA_ACKD,
+	FALCON_PUSH_CPL_TX,
+};
+
+/* 8.5.1 Target transaction state */
+enum falcon_target_state {
+	FALCON_PULL_REQ_RX,
+	FALCON_PULL_REQ_ULP_TX,
+	FALCON_PULL_REQ_ULP_ACKD,
+	FALCON_PULL_DATA_ULP_RX,
+	FALCON_PULL_DATA_TX,
+	FALCON_PULL_DATA_ACKD,
+	FALCON_PUSH_DATA_RX,
+	FALCON_PUSH_REQ_ULP_TX,
+	FALCON_PUSH_REQ_ULP_ACKD,
+};
+
+/**
+ * struct falcon_txpkt - a packet of a transmit sliding window
+ * @win_node:	in PSN order in its window; before that, in its scheduler queue
+ * @time_node:	in transmission order on its flow, or on the retransmit or RNR
+ *		list of its window
+ * @payload:	opaque to core: ULP header and payload (kernel: struct sk_buff)
+ * @sent_ns:	time of the last transmission
+ * @due_ns:	RNR: when it may leave again
+ * @psn:	packet sequence number, valid once transmitted
+ * @rsn:	request sequence number
+ * @len:	bytes of @payload
+ * @req_len:	Request Length of a pull request or push data
+ * @type:	enum falcon_pkt_type on the wire; a resync replaces it
+ * @orig_type:	type before a resync
+ * @resync_code: enum falcon_resync_code of a resync
+ * @flow:	flow of the last transmission
+ * @attempts:	timeout retransmissions that count toward the maximum
+ * @early:	early retransmissions
+ * @flags:	of core (core.h)
+ *
+ * Owned by core from submission until completion or release.
+ */
+struct falcon_txpkt {
+	struct list_head win_node;
+	struct list_head time_node;
+	void *payload;
+	u64 sent_ns;
+	u64 due_ns;
+	u32 psn;
+	u32 rsn;
+	u16 len;
+	u16 req_len;
+	u8  type;
+	u8  orig_type;
+	u8  resync_code;
+	u8  flow;
+	u8  attempts;
+	u8  early;
+	u16 flags;
+};
+
+/**
+ * struct falcon_rxpkt - a packet received, held until the target's ULP is done
+ * @node:	on one list of core or of the ULP at a time
+ * @psn:	packet sequence number
+ * @rsn:	request sequence number
+ * @len:	bytes of payload
+ * @req_len:	Request Length: bytes a pull asks for
+ * @type:	enum falcon_pkt_type
+ * @state:	enum falcon_target_state
+ * @proto:	enum falcon_proto
+ * @flags:	of core (core.h)
+ * @code:	NACK code given by the ULP (CIE, NRE, CID), repeated for duplicates
+ * @ulp_code:	ULP NACK code
+ * @due:	RNR of a pull: redelivery time, core's clock >> 10
+ *
+ * The kernel keeps it in skb->cb of the packet; the ULP must not touch that
+ * memory before it has answered the transaction. At most 48 bytes.
+ */
+struct falcon_rxpkt {
+	struct list_head node;
+	u32 psn;
+	u32 rsn;
+	u16 len;
+	u16 req_len;
+	u8  type;
+	u8  state;
+	u8  proto;
+	u8  flags;
+	u8  code;
+	u8  ulp_code;
+	u16 pad;
+	u32 due;
+};
+
+/**
+ * struct falcon_txn - a transaction at its initiator
+ * @pkt:	the push data or pull request packet
+ * @node:	initiator's transactions in RSN order, then the completion list
+ * @rx:		pull: the pull data, with its payload; NULL on error or if empty.
+ *		The ULP owns it after completion
+ * @expires_ns:	time-out that reclaims it
+ * @state:	enum falcon_init_state
+ * @cmpl:	enum falcon_cmpl, valid at completion
+ * @ulp_code:	ULP NACK code, valid with FALCON_CMPL_TARGET_NACK_CIE
+ * @pull:	a pull transaction
+ */
+struct falcon_txn {
+	struct falcon_txpkt pkt;
+	struct list_head node;
+	struct falcon_rxpkt *rx;
+	u64 expires_ns;
+	u8  state;
+	u8  cmpl;
+	u8  ulp_code;
+	bool pull;
+};
+
+/**
+ * struct falcon_resp - pull data at the target
+ * @pkt:	the pull data packet
+ * @node:	of core; then on the release list
+ * @state:	enum falcon_target_state
+ */
+struct falcon_resp {
+	struct falcon_txpkt pkt;
+	struct list_head node;
+	u8  state;
+};
+
+#ifdef __KERNEL__
+#include <linux/in6.h>
+#include <linux/skbuff.h>
+#include <net/net_namespace.h>
+
+/* Why a connection ends, as told to the ULP's event call. */
+enum falcon_conn_event {
+	FALCON_EV_ESTABLISHED,	/* err 0; sends may start */
+	FALCON_EV_FAILED,	/* never established; err: -ECONNREFUSED, ... */
+	FALCON_EV_ABORTED,	/* was established; err: -ETIMEDOUT, ... */
+	FALCON_EV_TX_SPACE,	/* falcon_push() may succeed again */
+};
+
+/**
+ * struct falcon_ulp_ops - what a ULP provides
+ * @owner:	module of the ULP, held while connections exist
+ * @proto:	enum falcon_proto carried by its packets
+ * @deliver:	a push or pull of the peer, in RSN order on ordered
+ *		connections. The ULP owns @skb and answers with
+ *		falcon_target_ack(), _rnr(), _nack() or _respond(), now or
+ *		later; @rx lives in @skb
+ * @complete:	@txn is done; ->cmpl says how. In RSN order on ordered
+ *		connections
+ * @release:	pull data @resp was acknowledged or given up
+ * @event:	connection state changed
+ * @rx_level:	occupancy of the ULP's receive buffer in 0..31, or NULL
+ *
+ * All run in softirq or process context with bottom halves disabled, one at a
+ * time for a connection, without the connection lock.
+ */
+struct falcon_ulp_ops {
+	struct module *owner;
+	u8 proto;
+	void (*deliver)(struct falcon_conn *conn, struct falcon_rxpkt *rx,
+			struct sk_buff *skb);
+	void (*complete)(struct falcon_conn *conn, struct falcon_txn *txn);
+	void (*release)(struct falcon_conn *conn, struct falcon_resp *resp);
+	void (*event)(struct falcon_conn *conn, enum falcon_conn_event ev,
+		      int err);
+	u8 (*rx_level)(struct falcon_conn *conn);
+};
+
+static inline struct sk_buff *falcon_rx_skb(struct falcon_rxpkt *rx)
+{
+	return container_of((void *)rx, struct sk_buff, cb);
+}
+
+int falcon_push(struct falcon_conn *conn, struct falcon_txn *txn,
+		struct sk_buff *payload);
+int falcon_pull(struct falcon_conn *conn, struct falcon_txn *txn,
+		struct sk_buff *payload, u16 req_len);
+void falcon_target_ack(struct falcon_conn *conn, struct falcon_rxpkt *rx);
+void falcon_target_rnr(struct falcon_conn *conn, struct falcon_rxpkt *rx,
+		       u8 rnr_timeout);
+void falcon_target_nack(struct falcon_conn *conn, struct falcon_rxpkt *rx,
+			u8 nack_code, u8 ulp_code);
+int falcon_target_respond(struct falcon_conn *conn, struct falcon_rxpkt *rx,
+			  struct falcon_resp *resp, struct sk_buff *payload);
+#endif /* __KERNEL__ */
+
+#endif /* _NET_FALCON_H */

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The protocol, without I/O: one struct falcon_core a connection.
+ *
+ * The caller holds the connection lock, tells core what happened (a packet
+ * arrived, the ULP submitted or answered a transaction, a timer ran out) and
+ * then takes the effects: deliveries, completions and releases from three
+ * lists, packets to transmit one by one from falcon_core_tx(), and the time of
+ * the next timer from falcon_core_next_timer(). Effects are pulled, not pushed
+ * into a buffer, so that core neither allocates nor bounds them, and so that a
+ * packet is built when it leaves, with the newest acknowledgement in it.
+ *
+ * Nothing here sleeps, locks, allocates, touches payload bytes or reads a
+ * clock. Times are nanoseconds of the caller's monotonic clock (_ns) or units
+ * of 131.072 ns of a NIC's free-running counter (t1..t4).
+ */
+#ifndef _FALCON_CORE_H
+#define _FALCON_CORE_H
+
+#include <linux/types.h>
+#include <linux/list.h>
+#include <linux/bitmap.h>
+#include <net/falcon.h>
+#include <net/falcon_fae.h>
+#include <net/falcon_wire.h>
+
+#define FALCON_MAX_FLOWS	4
+#define FALCON_RX_WIN_REQ	64	/* 9: receiver request window */
+#define FALCON_RX_WIN_DATA	128	/* 9: receiver data window */
+#define FALCON_RX_WIN_MAX	512	/* widest negotiated receiver window */
+#define FALCON_TX_WIN_MAX	1024
+#define FALCON_NACK_QUEUE	8	/* pending NACKs; a lost NACK is recovered */
+#define FALCON_NO_TIMER		(~0ULL)
+
+enum falcon_win {
+	FALCON_WIN_REQ,
+	FALCON_WIN_DATA,
+	FALCON_NR_WIN,
+};
+
+/* falcon_core_cfg::features, negotiated by the connection manager */
+#define FALCON_F_ORDERED	BIT(0)
+#define FALCON_F_EACK_ALWAYS	BIT(1)	/* 9.1.6: EACK if data-rx-bitmap != 0 */
+
+/* falcon_core_cfg::loss, the loss policies in use */
+#define FALCON_LOSS_OOO		BIT(0)	/* 9.1.4 out-of-order distance */
+#define FALCON_LOSS_OWN		BIT(1)	/* 9.1.4 EACK-OWN */
+#define FALCON_LOSS_RACK	BIT(2)
+#define FALCON_LOSS_TLP		BIT(3)
+
+/**
+ * struct falcon_core_cfg - what the connection manager sets once
+ * @cid:		own connection id, in packets received
+ * @peer_cid:		destination CID of packets sent
+ * @peer_fn:		Destination Function of packets sent
+ * @features:		FALCON_F_*
+ * @loss:		FALCON_LOSS_*
+ * @proto:		enum falcon_proto
+ * @nr_flows:		1..FALCON_MAX_FLOWS
+ * @tx_psn:		initial PSN of packets sent, for each window
+ * @rx_psn:		initial PSN of packets received, for each window
+ * @tx_rsn:		initial RSN as initiator
+ * @rx_rsn:		initial RSN as target
+ * @tx_win:		transmit window in packets, for each window
+ * @rx_win:		receiver window in packets, for each window, own side
+ * @mtu:		largest payload of a packet, bytes
+ * @max_attempts:	Max Retransmit Attempts (9.1.1)
+ * @rto_ns:		initial RTO
+ * @min_rto_ns: @max_rto_ns: bounds of RTO with back-off
+ * @ack_coalesce_ns:	ACK Coalescing Timeout
+ * @ack_coalesce_pkts:	packets that force a coalesced ACK
+ * @ar_fcwnd:		ACK Request Fcwnd Threshold, packets
+ * @ar_percent:		ACK Request Percent
+ * @ooo_threshold:	Out-of-order Distance Threshold
+ * @txn_timeout_ns:	reclaims a transaction; 0 never
+ * @delay_target:	base delay target, 131.072 ns units
+ * @delay_absolute:	@delay_target is absolute (10.3); otherwise it is added
+ *			to the smallest fabric delay seen
+ * @fae:		congestion control algorithm
+ */
+struct falcon_core_cfg {
+	u32 cid;
+	u32 peer_cid;
+	u32 peer_fn;
+	u32 features;
+	u8  loss;
+	u8  proto;
+	u8  nr_flows;
+	u8  max_attempts;
+	u32 tx_psn[FALCON_NR_WIN];
+	u32 rx_psn[FALCON_NR_WIN];
+	u32 tx_rsn;
+	u32 rx_rsn;
+	u16 tx_win[FALCON_NR_WIN];
+	u16 rx_win[FALCON_NR_WIN];
+	u16 mtu;
+	u64 rto_ns;
+	u64 min_rto_ns;
+	u64 max_rto_ns;
+	u32 ack_coalesce_ns;
+	u16 ack_coalesce_pkts;
+	u16 ar_fcwnd;
+	u8  ar_percent;
+	u8  ooo_threshold;
+	bool delay_absolute;
+	u32 delay_target;
+	u64 txn_timeout_ns;
+	const struct falcon_fae_ops *fae;
+};
+
+/* Why packets were retransmitted, counted apart. */
+enum falcon_retx_reason {
+	FALCON_RETX_OOO,
+	FALCON_RETX_OWN,
+	FALCON_RETX_RACK,
+	FALCON_RETX_TLP,
+	FALCON_RETX_RTO,
+	FALCON_RETX_RNR,
+	FALCON_NR_RETX,
+};
+
+/**
+ * struct falcon_core_stats - counters of a connection, since set-up
+ *
+ * The kernel reports each by generic netlink under the name it has here.
+ */
+struct falcon_core_stats {
+	u64 tx_pkts;		/* reliable packets, with retransmissions */
+	u64 tx_bytes;		/* payload of first transmissions */
+	u64 rx_pkts;
+	u64 rx_bytes;		/* payload of packets accepted */
+	u64 tx_acks;
+	u64 tx_eacks;
+	u64 tx_nacks;
+	u64 rx_acks;
+	u64 rx_eacks;
+	u64 rx_nacks;
+	u64 tx_resyncs;
+	u64 rx_resyncs;
+	u64 retx[FALCON_NR_RETX];
+	u64 spurious;		/* retransmissions shown needless by the peer */
+	u64 rx_dup;		/* 9.2.2.4 old or duplicate */
+	u64 rx_out_of_window;	/* 9.2.2.4 beyond the window, OWN set */
+	u64 rx_no_resource;	/* 8.5.3 dropped, resource NACK */
+	u64 rx_bad_ack;		/* ACK or NACK outside what was sent, or stale */
+	u64 rx_bad_pkt;		/* protocol violations after parsing */
+	u64 rtt_samples;
+	u64 relabels;		/* path changes of PLB and PRR */
+};
+
+/**
+ * struct falcon_pkt_info - a parsed packet (wire.c)
+ * @type:	enum falcon_pkt_type
+ * @hdr_len:	bytes of Falcon header; payload follows
+ * @len:	bytes of payload
+ * @cid:	destination CID
+ * @rbpsn:	acknowledged bases: [FALCON_WIN_REQ], [FALCON_WIN_DATA]
+ *
+ * Valid by @type: @fn @proto @ar @psn @rsn (reliable packets), @req_len (push
+ * data, pull request), @resync_code @resync_type @vendor (resync), @echo_t1
+ * @echo_t2 @hops @rx_level @ecn @cc_metadata (BACK, EACK, NACK), @own (BACK,
+ * EACK), bitmaps with bit 0 of word 0 the base PSN (EACK), @nack_psn @nack_code
+ * @rnr_timeout @nack_win @ulp_code (NACK).
+ */
+struct falcon_pkt_info {
+	u8  type;
+	u8  hdr_len;
+	u16 len;
+	u32 cid;
+	u32 rbpsn[FALCON_NR_WIN];
+	u32 fn;
+	u32 psn;
+	u32 rsn;
+	u16 req_len;
+	u8  proto;
+	bool ar;
+	u8  resync_code;
+	u8  resync_type;
+	u8  hops;
+	u8  rx_level;
+	u8  own;
+	u8  nack_code;
+	u8  rnr_timeout;
+	u8  nack_win;		/* enum falcon_win */
+	u8  ulp_code;
+	u16 ecn;
+	u32 vendor;
+	u32 echo_t1;
+	u32 echo_t2;
+	u32 cc_metadata;
+	u32 nack_psn;
+	u64 data_ack[2];
+	u64 data_rx[2];
+	u64 req_bits;
+};
+
+/**
+ * struct falcon_rx_meta - what the NIC and the lower layers know of a packet
+ * @now_ns:	time of processing
+ * @t_tx:	sender's transmit time from the PSP IV, 131.072 ns units: t1 of
+ *		a data packet, t3 of an ACK
+ * @t_rx:	own receive time: t2 of a data packet, t4 of an ACK
+ * @hops:	initial TTL - TTL received, saturates at 15
+ * @flow:	flow of the sender's packet
+ * @ecn_ce:	the packet was ECN-marked
+ * @stamp_ok:	@t_rx comes from the NIC that stamped the packets acknowledged
+ */
+struct falcon_rx_meta {
+	u64 now_ns;
+	u32 t_tx;
+	u32 t_rx;
+	u8  hops;
+	u8  flow;
+	bool ecn_ce;
+	bool stamp_ok;
+};
+
+/**
+ * struct falcon_tx - a packet to transmit, built
+ * @hdr:	Falcon header
+ * @hdr_len:	bytes of @hdr
+ * @type:	enum falcon_pkt_type
+ * @flow:	flow to send on
+ * @retx:	a retransmission
+ * @reason:	enum falcon_retx_reason of a retransmission
+ * @psn: @rsn:	of reliable packets, for tracing
+ * @payload:	of the packet, or NULL; alive as long as the connection lock
+ *		is held: take a reference before dropping it
+ * @len:	bytes of payload
+ * @depart_ns:	not before this time (pacing); 0: now
+ */
+struct falcon_tx {
+	u8  hdr[FALCON_MAX_HDR_LEN];
+	u8  hdr_len;
+	u8  type;
+	u8  flow;
+	bool retx;
+	u8  reason;
+	u16 len;
+	u32 psn;
+	u32 rsn;
+	void *payload;
+	u64 depart_ns;
+};
+
+/* A flow: its own path label, fabric window and RACK state (DESIGN: multipath) */
+struct falcon_flow {
+	struct list_head sent;		/* transmission order, for RACK and RTO */
+	u32 outstanding;		/* sent and not acknowledged */
+	u32 label;			/* of the path; changed by PLB and PRR */
+	u32 fcwnd;			/* 11.10 */
+	u32 inter_packet_gap;		/* 131.072 ns units */
+	u32 delay_state;
+	u32 rtt_state;
+	u32 fabric_time_marker;
+	u32 num_acked;			/* since the last event */
+	u64 next_depart_ns;		/* pacing */
+	u64 rack_sent_ns;		/* transmit time of newest delivered packet */
+	u32 rack_psn;
+	u32 min_delay;			/* smallest fabric delay seen, units */
+	u64 min_delay_stamp_ns;
+	u8  retransmit_count;
+	u8  cc_opaque;
+	u8  rto_streak;			/* successive RTOs, for PRR */
+	u64 fae_priv[FALCON_FAE_PRIV_WORDS];
+};
+
+struct falcon_txwin {
+	u32 base;			/* oldest PSN not acknowledged */
+	u32 next;			/* PSN of the next packet */
+	u16 size;			/* transmit window */
+	u16 orc;			/* RORC / DORC */
+	u16 orrc;			/* RORRC / DORRC */
+	struct list_head pkts;		/* sent, PSN order */
+	struct list_head lost;		/* to retransmit, PSN order */
+	struct list_head rnr;		/* waiting out an RNR, due order */
+};
+
+struct falcon_rxwin {
+	u32 base;			/* oldest PSN not acknowledged */
+	u16 size;
+	bool own;			/* out-of-window drop since the last EACK */
+	DECLARE_BITMAP(rx, FALCON_RX_WIN_MAX);
+	DECLARE_BITMAP(ack, FALCON_RX_WIN_MAX);
+};
+
+struct falcon_nack_ev {
+	u32 psn;
+	u8  win;
+	u8  code;
+	u8  rnr_timeout;
+	u8  ulp_code;
+};
+
+struct falcon_resources;
+
+/**
+ * struct falcon_core - the protocol state of one connection
+ *
+ * First what every packet touches.
+ */
+struct falcon_core {
+	struct falcon_core_cfg cfg;
+
+	/* packet delivery, transmit side */
+	struct falcon_txwin tx[FALCON_NR_WIN];
+	struct falcon_flow flow[FALCON_MAX_FLOWS];
+	u16 ncwnd;
+	u8  ncwnd_direction;
+	u32 nic_time_marker;
+	u64 rto_ns;
+	u64 srtt_ns;
+	u64 tlp_due_ns;
+	u32 ar_count;
+
+	/* packet delivery, receive side */
+	struct falcon_rxwin rx[FALCON_NR_WIN];
+	u32 ack_t1, ack_t2;		/* of the most recent packet */
+	u8  ack_flow;
+	u8  ack_hops;
+	bool ack_now;
+	u16 ack_pending;		/* packets since the last ACK */
+	u64 ack_due_ns;			/* coalescing timer; FALCON_NO_TIMER */
+	u16 ecn_count;
+	u32 cc_metadata;
+	struct falcon_nack_ev nack[FALCON_NACK_QUEUE];
+	u8  nr_nacks;
+
+	/* transaction sublayer */
+	u32 tx_nrsn, tx_brsn;		/* 8.4.1 */
+	u32 rx_nrsn, rx_brsn;		/* 8.5.1 */
+	struct list_head init_txns;	/* initiator, RSN order */
+	struct list_head sched[2];	/* 8.3: requests; pull data */
+	struct list_head reorder;	/* target: received, not yet deliverable */
+	struct list_head nacked;	/* target: push answered CIE/NRE/CID */
+	struct list_head pull_rnr;	/* target: pulls to redeliver */
+
+	/* effects, taken by the caller */
+	struct list_head deliver;	/* struct falcon_rxpkt::node */
+	struct list_head complete;	/* struct falcon_txn::node */
+	struct list_head release;	/* struct falcon_resp::node */
+	struct list_head drop;		/* struct falcon_rxpkt::node to free */
+	u8  fatal;			/* enum falcon_cmpl that killed it, or 0 */
+
+	struct falcon_resources *res;
+	struct falcon_core_stats stats;
+};
+
+/* What becomes of a packet given to falcon_core_rx(). */
+enum falcon_rx_verdict {
+	FALCON_RX_KEPT,		/* core or the deliver list holds it */
+	FALCON_RX_DONE,		/* not needed any more: free it */
+};
+
+void falcon_core_init(struct falcon_core *c, const struct falcon_core_cfg *cfg,
+		      struct falcon_resources *res, u64 now_ns);
+
+/* Initiator. The payload handle stays valid until completion. */
+int falcon_core_push(struct falcon_core *c, struct falcon_txn *txn,
+		     void *payload, u16 len, u64 now_ns);
+int falcon_core_pull(struct falcon_core *c, struct falcon_txn *txn,
+		     void *payload, u16 len, u16 req_len, u64 now_ns);
+
+/* Target, answering what was delivered. */
+void falcon_core_target_ack(struct falcon_core *c, struct falcon_rxpkt *rx,
+			    u64 now_ns);
+void falcon_core_target_rnr(struct falcon_core *c, struct falcon_rxpkt *rx,
+			    u8 rnr_timeout, u64 now_ns);
+void falcon_core_target_nack(struct falcon_core *c, struct falcon_rxpkt *rx,
+			     u8 code, u8 ulp_code, u64 now_ns);
+int falcon_core_target_respond(struct falcon_core *c, struct falcon_rxpkt *rx,
+			       struct falcon_resp *resp, void *payload,
+			       u16 len, u64 now_ns);
+
+/* Packets and time. */
+enum falcon_rx_verdict falcon_core_rx(struct falcon_core *c,
+				      const struct falcon_pkt_info *pi,
+				      const struct falcon_rx_meta *meta,
+				      struct falcon_rxpkt *rx);
+void falcon_core_timer(struct falcon_core *c, u64 now_ns);
+u64 falcon_core_next_timer(const struct falcon_core *c);
+bool falcon_core_tx(struct falcon_core *c, u64 now_ns, struct falcon_tx *tx);
+
+/* Ends everything: each open transaction completes with @code. */
+void falcon_core_abort(struct falcon_core *c, u8 code);
+
+/* True when nothing sent is unacknowledged and nothing is queued. */
+bool falcon_core_idle(const struct falcon_core *c);
+
+#endif /* _FALCON_CORE_H */
