@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of falcon.ko share: the per-netns state, the connection, and
+ * the few functions that each file offers the others.
+ *
+ * One direction of calls: sockets and verbs -> ulp.c, cm.c -> conn.c -> core/;
+ * effects of core -> udp.c -> nic. Nothing below includes anything above.
+ *
+ * Locks, outermost first: socket lock, falcon_conn::lock. The connection lock
+ * is taken with bottom halves disabled; under it nothing transmits, delivers
+ * or completes. Look-ups are RCU.
+ */
+#ifndef _FALCON_H
+#define _FALCON_H
+
+#include <linux/hrtimer.h>
+#include <linux/in6.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <net/dst_cache.h>
+#include <net/falcon.h>
+#include <net/falcon_nic.h>
+#include <net/net_namespace.h>
+#include "compat.h"
+#include "core/core.h"
+#include "core/resource.h"
+
+struct falcon_cm;
+struct falcon_conn;
+struct falcon_listener;
+struct ctl_table_header;
+struct socket;
+
+/*
+ * Counters of a netns, shown by `falcon stat` under these names (lower case,
+ * without the prefix). One line a counter: a name and what it counts.
+ */
+#define FALCON_MIB_LIST(X)						\
+	X(IN_PKTS,		"packets received on the PSP port")	\
+	X(OUT_PKTS,		"packets transmitted")			\
+	X(IN_TRAINS,		"skbs received that held several packets") \
+	X(OUT_TRAINS,		"skbs transmitted that held several packets") \
+	X(IN_BAD_PSP,		"dropped: malformed PSP header")	\
+	X(IN_BAD_HDR,		"dropped: malformed Falcon header")	\
+	X(IN_NO_CONN,		"dropped: unknown destination CID")	\
+	X(IN_BAD_ADDR,		"dropped: source address not the peer's") \
+	X(IN_BAD_SPI,		"dropped: wrong SPI")			\
+	X(IN_BAD_PCID,		"dropped: wrong PCID")			\
+	X(IN_BAD_FN,		"dropped: wrong Destination Function")	\
+	X(IN_REPLAY,		"dropped: older than the replay margin") \
+	X(IN_BAD_VERSION,	"dropped: PSP version not the negotiated one") \
+	X(IN_NO_MEM,		"dropped: no memory")			\
+	X(OUT_NO_ROUTE,		"not sent: no route")			\
+	X(OUT_ERRORS,		"not sent: lower layer refused")	\
+	X(CM_IN,		"connection manager packets received")	\
+	X(CM_OUT,		"connection manager packets sent")	\
+	X(CM_BAD,		"connection manager packets malformed")	\
+	X(CM_BAD_COOKIE,	"connection requests with a stale or forged cookie") \
+	X(CM_BAD_NONCE,		"connection manager answers that match nothing asked") \
+	X(CM_COOKIES,		"cookies issued")			\
+	X(CM_REFUSED_OUT,	"connection requests refused here")	\
+	X(CM_REFUSED_IN,	"own connection requests refused by peers") \
+	X(CM_BACKLOG,		"connection requests dropped: backlog full") \
+	X(CM_LIMIT,		"connection requests dropped: a bound was reached") \
+	X(CM_TIMEOUT,		"connection set-ups that timed out")	\
+	X(CM_ESTABLISHED,	"connections established")		\
+	X(CONN_ABORTED,		"connections that died: retransmissions exhausted, reset, device gone") \
+	X(CONN_LIMIT,		"connections refused: per-netns bound")	\
+	X(SOCK_RX_UNACKED,	"segments held unacknowledged: receive buffer full") \
+	X(SOCK_BAD,		"segments of the socket protocol that break its rules")
+
+enum falcon_mib {
+#define X(name, text) FALCON_MIB_##name,
+	FALCON_MIB_LIST(X)
+#undef X
+	FALCON_NR_MIB,
+};
+
+struct falcon_mib_pcpu {
+	u64 v[FALCON_NR_MIB];
+};
+
+/**
+ * struct falcon_sysctls - net.falcon.*, per netns
+ *
+ * Each field is one file under /proc/sys/net/falcon with the field's name;
+ * Documentation/networking/falcon/sysctl.rst says what it does.
+ */
+struct falcon_sysctls {
+	int cm_port;			/* UDP port of the connection manager */
+	int max_conns;			/* connections in the netns */
+	int max_half_open;		/* set-ups in progress as responder */
+	int cm_retries;			/* retransmissions before ETIMEDOUT */
+	int cm_rto_ms;			/* first retransmission */
+	int linger_ms;			/* closed connections answer duplicates */
+	int quarantine_ms;		/* a CID rests before reuse */
+	int flows_ipv4, flows_ipv6;	/* flows of new connections */
+	int loss_policy;		/* FALCON_LOSS_* of new connections */
+	int max_attempts;		/* Max Retransmit Attempts */
+	int user_timeout_ms;		/* time budget for a silent peer */
+	int rto_us, min_rto_us, max_rto_us;
+	int ack_coalesce_us, ack_coalesce_pkts;
+	int ar_fcwnd, ar_percent;
+	int ooo_threshold;
+	int delay_target_us;
+	int delay_absolute;
+	int replay_margin_ms;
+	int train_pkts;			/* most packets in a GSO train */
+	int rx_pool_pkts, rx_pool_bytes; /* network request pools */
+	int wmem[3], rmem[3];		/* socket buffers: min default max */
+	char fae[FALCON_FAE_NAME_MAX];	/* congestion control of new connections */
+};
+
+/**
+ * struct falcon_net - Falcon in one network namespace
+ * @net:	the namespace
+ * @conns:	CID -> struct falcon_conn, RCU look-up; a quarantined CID holds
+ *		a value entry
+ * @nr_conns:	entries of @conns that are connections
+ * @res:	resource pools shared by the connections
+ * @psp_sk:	UDP sockets of the PSP port: [0] IPv4, [1] IPv6
+ * @cm:		connection manager
+ * @mib:	counters
+ * @sysctl:	settings
+ */
+struct falcon_net {
+	struct net *net;
+	struct xarray conns;
+	atomic_t nr_conns;
+	struct falcon_resources res;
+	struct socket *psp_sk[2];
+	struct falcon_cm *cm;
+	struct falcon_mib_pcpu __percpu *mib;
+	struct falcon_sysctls sysctl;
+	struct ctl_table_header *sysctl_hdr;
+	struct delayed_work reap_work;	/* lingering and quarantined CIDs */
+	void *sock;			/* sock.c: port table */
+};
+
+struct falcon_net *falcon_net(struct net *net);
+
+#define FALCON_INC(fn, name)	this_cpu_inc((fn)->mib->v[FALCON_MIB_##name])
+#define FALCON_ADD(fn, name, n)	this_cpu_add((fn)->mib->v[FALCON_MIB_##name], n)
+
+/* Connection life cycle. CLOSING: the ULP has let go; duplicates are answered. */
+enum falcon_conn_state {
+	FALCON_CONN_SETUP,		/* CID reserved, handshake running */
+	FALCON_CONN_ESTABLISHED,
+	FALCON_CONN_CLOSING,
+	FALCON_CONN_DEAD,
+};
+
+/**
+ * struct falcon_path - where a connection's packets go
+ * @saddr: @daddr:	addresses; IPv4 as v4-mapped
+ * @family:		AF_INET or AF_INET6: of the packets
+ * @oif:		bound device or VRF, 0 for none
+ * @scope_id:		of link-local addresses
+ * @mark:		SO_MARK
+ * @tclass:		DSCP and ECT outside
+ * @ttl:		initial TTL / hop limit, fixed: hop counts are computed
+ *			from it at the receiver
+ * @uid:		for routing by uid
+ */
+struct falcon_path {
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	sa_family_t family;
+	u8 tclass;
+	u8 ttl;
+	int oif;
+	u32 scope_id;
+	u32 mark;
+	kuid_t uid;
+};
+
+/**
+ * struct falcon_psp_sa - one direction of a connection's PSP association
+ * @spi:	SPI, allocated by the receiver; never 0
+ * @prev_spi:	receive: accepted during a key rotation
+ * @gen:	generation of @spi (9.2.2.3)
+ * @version:	FALCON_PSP_VER_*
+ * @pcid:	PCID in the virtualization cookie, random
+ */
+struct falcon_psp_sa {
+	u32 spi;
+	u32 prev_spi;
+	u32 gen;
+	u8  version;
+	u64 pcid;
+};
+
+/**
+ * struct falcon_conn - a Falcon connection
+ * @refs:	references; freed after a grace period
+ * @lock:	protects @core, @state, @draining, timers' bookkeeping
+ * @fn:		namespace
+ * @cid:	own CID, key of falcon_net::conns
+ * @state:	enum falcon_conn_state
+ * @err:	why it died, negative errno
+ * @core:	the protocol
+ * @ulp:	upper layer, never NULL
+ * @ulp_priv:	its own; set before establishment, not changed after
+ * @path:	addresses
+ * @dst:	route cache
+ * @rx_sa: @tx_sa: PSP associations
+ * @remote_time: newest PSP IV received (9.2.2.2)
+ * @draining:	somebody carries effects out; @again: there are more
+ * @timer:	next timer of core
+ * @nic:	device that stamps and paces, never NULL
+ * @peer_ttl:	initial TTL of the peer's packets
+ * @flow_port:	UDP source port of each flow; the low two bits are the flow
+ * @cm_priv:	cm.c: set-up in progress
+ * @linger_until: jiffies; CLOSING ends
+ * @sent_lost: device or route refused, retried by the protocol
+ */
+struct falcon_conn {
+	refcount_t refs;
+	spinlock_t lock;
+	struct falcon_net *fn;
+	u32 cid;
+	u8  state;
+	bool draining;
+	bool again;
+	u8  peer_ttl;
+	int err;
+	struct falcon_psp_sa rx_sa;
+	struct falcon_psp_sa tx_sa;
+	u64 remote_time;
+	struct falcon_core core;
+
+	const struct falcon_ulp_ops *ulp;
+	void *ulp_priv;
+	struct falcon_path path;
+	struct dst_cache dst;
+	__be16 flow_port[FALCON_MAX_FLOWS];
+	struct falcon_nic *nic;
+	struct hrtimer timer;
+	u64 timer_ns;
+	void *cm_priv;
+	unsigned long linger_until;
+	u64 established_ns;
+	struct rcu_head rcu;
+};
+
+/* conn.c */
+struct falcon_conn *falcon_conn_alloc(struct falcon_net *fn,
+				      const struct falcon_path *path,
+				      const struct falcon_ulp_ops *ulp,
+				      void *ulp_priv, gfp_t gfp);
+int falcon_conn_start(struct falcon_conn *conn,
+		      const struct falcon_core_cfg *cfg);
+struct falcon_conn *falcon_conn_lookup(struct falcon_net *fn, u32 cid);
+bool falcon_conn_get(struct falcon_conn *conn);
+void falcon_conn_put(struct falcon_conn *conn);
+void falcon_conn_close(struct falcon_conn *conn);
+void falcon_conn_abort(struct falcon_conn *conn, int err);
+void falcon_conn_fail(struct falcon_conn *conn, int err);
+void falcon_conn_run(struct falcon_conn *conn);
+void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
+		    const struct falcon_pkt_info *pi,
+		    const struct falcon_rx_meta *meta);
+void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
+			      struct falcon_core_cfg *cfg);
+int falcon_conn_net_init(struct falcon_net *fn);
+void falcon_conn_net_exit(struct falcon_net *fn);
+
+/* udp.c */
+int falcon_udp_net_init(struct falcon_net *fn);
+void falcon_udp_net_exit(struct falcon_net *fn);
+struct sk_buff *falcon_udp_build(struct falcon_conn *conn,
+				 const struct falcon_tx *tx, gfp_t gfp);
+void falcon_udp_xmit(struct falcon_conn *conn, struct sk_buff_head *list);
+int falcon_path_mtu(struct falcon_conn *conn);
+int falcon_path_route(struct net *net, struct falcon_path *path);
+
+/**
+ * struct falcon_cm_params - what one end of a connection asks for or offers
+ * @path:	connect: where to; saddr may be unspecified (routing chooses)
+ * @proto:	enum falcon_proto
+ * @service:	socket port or QPN at the passive end
+ * @src_service: socket port or QPN at the active end
+ * @ordered:	ordering mode
+ * @nr_flows:	0: by family
+ * @loss:	FALCON_LOSS_*, ~0: by sysctl
+ * @max_mtu:	bound of payload bytes a packet; 0: by path
+ * @user_timeout_ms: 0: by sysctl
+ * @max_tries:	of INIT; 0: by sysctl
+ * @fae:	congestion control, NULL: by sysctl
+ * @credits:	six credit counters (8.2.3)
+ * @priv: @priv_len: ULP private data, at most FALCON_CM_PRIV_MAX
+ */
+#define FALCON_CM_PRIV_MAX	512
+struct falcon_cm_params {
+	struct falcon_path path;
+	u8  proto;
+	u32 service;
+	u32 src_service;
+	bool ordered;
+	u8  nr_flows;
+	u8  loss;
+	u16 max_mtu;
+	u32 user_timeout_ms;
+	int max_tries;
+	const struct falcon_fae_ops *fae;
+	u16 credits[6];
+	const void *priv;
+	u16 priv_len;
+};
+
+/**
+ * struct falcon_listener - a service that takes connections
+ * @node:	cm.c
+ * @path:	local address in ->saddr (any: unspecified), bound device
+ * @v6only:	an unspecified IPv6 address does not take IPv4
+ * @proto: @service: what it listens on
+ * @request:	a verified request (its cookie came back). Called in process
+ *		context. @req is the peer's wish, @req->path this connection's;
+ *		the callee may lower @req, and sets @ulp and @ulp_priv of the
+ *		connection to be. 0; -EAGAIN drops it silently (backlog full),
+ *		-ECONNREFUSED and others refuse it. After 0 the ULP's event call
+ *		gets FALCON_EV_ESTABLISHED or FALCON_EV_FAILED
+ * @refs:	look-ups hold one; falcon_unlisten() waits for them
+ */
+struct falcon_listener {
+	struct hlist_node node;
+	struct falcon_path path;
+	bool v6only;
+	u8  proto;
+	u32 service;
+	int (*request)(struct falcon_listener *l, struct falcon_conn *conn,
+		       struct falcon_cm_params *req,
+		       const struct falcon_ulp_ops **ulp, void **ulp_priv);
+	refcount_t refs;
+	struct rcu_head rcu;
+};
+
+/* cm.c */
+struct falcon_conn *falcon_cm_connect(struct falcon_net *fn,
+				      const struct falcon_cm_params *params,
+				      const struct falcon_ulp_ops *ulp,
+				      void *ulp_priv);
+int falcon_listen(struct falcon_net *fn, struct falcon_listener *l);
+void falcon_unlisten(struct falcon_net *fn, struct falcon_listener *l);
+void falcon_cm_confirmed(struct falcon_conn *conn);
+void falcon_cm_release(struct falcon_conn *conn);
+int falcon_cm_net_init(struct falcon_net *fn);
+void falcon_cm_net_exit(struct falcon_net *fn);
+int falcon_cm_init(void);
+void falcon_cm_exit(void);
+
+/* psp.c */
+void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version);
+u64 falcon_psp_iv(struct falcon_conn *conn);
+int falcon_psp_net_init(struct falcon_net *fn);
+void falcon_psp_net_exit(struct falcon_net *fn);
+
+/* timer.c: one hrtimer a connection, softirq */
+void falcon_timer_init(struct falcon_conn *conn);
+void falcon_timer_update(struct falcon_conn *conn, u64 due_ns);
+void falcon_timer_stop(struct falcon_conn *conn);
+
+/* sock.c */
+int falcon_sock_init(void);
+void falcon_sock_exit(void);
+int falcon_sock_net_init(struct falcon_net *fn);
+void falcon_sock_net_exit(struct falcon_net *fn);
+
+/* netlink.c, sysctl.c */
+int falcon_netlink_init(void);
+void falcon_netlink_exit(void);
+int falcon_sysctl_net_init(struct falcon_net *fn);
+void falcon_sysctl_net_exit(struct falcon_net *fn);
+void falcon_sysctl_defaults(struct falcon_sysctls *s);
+
+/* main.c: registry of congestion control */
+const struct falcon_fae_ops *falcon_fae_get(const char *name);
+void falcon_fae_put(const struct falcon_fae_ops *ops);
+
+#endif /* _FALCON_H */
