@@ -213,6 +213,8 @@ struct falcon_psp_sa {
  * @peer_ttl:	initial TTL of the peer's packets
  * @flow_port:	UDP source port of each flow; the low two bits are the flow
  * @cm_priv:	cm.c: set-up in progress
+ * @service: @peer_service: socket port or QPN of each end, set by cm.c before
+ *		the connection is told to anybody
  * @linger_until: jiffies; CLOSING ends
  * @sent_lost: device or route refused, retried by the protocol
  */
@@ -240,6 +242,8 @@ struct falcon_conn {
 	struct hrtimer timer;
 	u64 timer_ns;
 	void *cm_priv;
+	u32 service;
+	u32 peer_service;
 	unsigned long linger_until;
 	u64 established_ns;
 	struct rcu_head rcu;
@@ -371,6 +375,7 @@ void falcon_sock_net_exit(struct falcon_net *fn);
 /* netlink.c, sysctl.c */
 int falcon_netlink_init(void);
 void falcon_netlink_exit(void);
+void falcon_netlink_event(struct falcon_conn *conn, u8 ev, int err);
 int falcon_sysctl_net_init(struct falcon_net *fn);
 void falcon_sysctl_net_exit(struct falcon_net *fn);
 void falcon_sysctl_defaults(struct falcon_sysctls *s);
