@@ -66,11 +66,11 @@ enum falcon_target_state {
 /**
  * struct falcon_txpkt - a packet of a transmit sliding window
  * @win_node:	in PSN order in its window; before that, in its scheduler queue
- * @time_node:	in transmission order on its flow, or on the retransmit or RNR
- *		list of its window
+ * @time_node:	in transmission order on its flow, or on the list of those
+ *		received, lost or waiting out an RNR
  * @payload:	opaque to core: ULP header and payload (kernel: struct sk_buff)
- * @sent_ns:	time of the last transmission
- * @due_ns:	RNR: when it may leave again
+ * @sent_ns:	time of the last transmission, unique and rising on a flow
+ * @due_ns:	when a packet received or RNR NACKed may leave again
  * @psn:	packet sequence number, valid once transmitted
  * @rsn:	request sequence number
  * @len:	bytes of @payload
@@ -81,6 +81,8 @@ enum falcon_target_state {
  * @flow:	flow of the last transmission
  * @attempts:	timeout retransmissions that count toward the maximum
  * @early:	early retransmissions
+ * @state:	of core (core.h)
+ * @reason:	enum falcon_retx_reason of the retransmission to come
  * @flags:	of core (core.h)
  *
  * Owned by core from submission until completion or release.
@@ -101,12 +103,15 @@ struct falcon_txpkt {
 	u8  flow;
 	u8  attempts;
 	u8  early;
+	u8  state;
+	u8  reason;
 	u16 flags;
 };
 
 /**
  * struct falcon_rxpkt - a packet received, held until the target's ULP is done
  * @node:	on one list of core or of the ULP at a time
+ * @due_ns:	RNR of a pull: redelivery time
  * @psn:	packet sequence number
  * @rsn:	request sequence number
  * @len:	bytes of payload
@@ -117,13 +122,13 @@ struct falcon_txpkt {
  * @flags:	of core (core.h)
  * @code:	NACK code given by the ULP (CIE, NRE, CID), repeated for duplicates
  * @ulp_code:	ULP NACK code
- * @due:	RNR of a pull: redelivery time, core's clock >> 10
  *
  * The kernel keeps it in skb->cb of the packet; the ULP must not touch that
  * memory before it has answered the transaction. At most 48 bytes.
  */
 struct falcon_rxpkt {
 	struct list_head node;
+	u64 due_ns;
 	u32 psn;
 	u32 rsn;
 	u16 len;
@@ -134,8 +139,6 @@ struct falcon_rxpkt {
 	u8  flags;
 	u8  code;
 	u8  ulp_code;
-	u16 pad;
-	u32 due;
 };
 
 /**
@@ -149,6 +152,7 @@ struct falcon_rxpkt {
  * @cmpl:	enum falcon_cmpl, valid at completion
  * @ulp_code:	ULP NACK code, valid with FALCON_CMPL_TARGET_NACK_CIE
  * @pull:	a pull transaction
+ * @done:	@cmpl is decided; completes when its turn comes
  */
 struct falcon_txn {
 	struct falcon_txpkt pkt;
@@ -159,6 +163,7 @@ struct falcon_txn {
 	u8  cmpl;
 	u8  ulp_code;
 	bool pull;
+	bool done;
 };
 
 /**

@@ -19,10 +19,11 @@
 
 #include <linux/types.h>
 #include <linux/list.h>
-#include <linux/bitmap.h>
+#include <linux/bits.h>
 #include <net/falcon.h>
 #include <net/falcon_fae.h>
 #include <net/falcon_wire.h>
+#include "resource.h"
 
 #define FALCON_MAX_FLOWS	4
 #define FALCON_RX_WIN_REQ	64	/* 9: receiver request window */
@@ -73,6 +74,9 @@ enum falcon_win {
  * @ar_percent:		ACK Request Percent
  * @ooo_threshold:	Out-of-order Distance Threshold
  * @txn_timeout_ns:	reclaims a transaction; 0 never
+ * @user_timeout_ns:	the peer has been silent for this long while packets are
+ *			outstanding: fatal; 0 never
+ * @flow_seed:		random; the flows' first path labels come from it
  * @delay_target:	base delay target, 131.072 ns units
  * @delay_absolute:	@delay_target is absolute (10.3); otherwise it is added
  *			to the smallest fabric delay seen
@@ -105,6 +109,8 @@ struct falcon_core_cfg {
 	bool delay_absolute;
 	u32 delay_target;
 	u64 txn_timeout_ns;
+	u64 user_timeout_ns;
+	u32 flow_seed;
 	const struct falcon_fae_ops *fae;
 };
 
@@ -245,8 +251,13 @@ struct falcon_tx {
 
 /* A flow: its own path label, fabric window and RACK state (DESIGN: multipath) */
 struct falcon_flow {
-	struct list_head sent;		/* transmission order, for RACK and RTO */
-	u32 outstanding;		/* sent and not acknowledged */
+	struct list_head sent;		/* in flight, in transmission order */
+	u64 last_sent_ns;
+	u64 next_depart_ns;		/* pacing */
+	u64 rack_sent_ns;		/* transmit time of newest delivered packet */
+	u64 rack_due_ns;		/* RACK time-out; FALCON_NO_TIMER */
+	u64 rto_epoch_ns;		/* last RTO that backed off */
+	u32 rack_rtt_ns;		/* its round trip */
 	u32 label;			/* of the path; changed by PLB and PRR */
 	u32 fcwnd;			/* 11.10 */
 	u32 inter_packet_gap;		/* 131.072 ns units */
@@ -254,16 +265,53 @@ struct falcon_flow {
 	u32 rtt_state;
 	u32 fabric_time_marker;
 	u32 num_acked;			/* since the last event */
-	u64 next_depart_ns;		/* pacing */
-	u64 rack_sent_ns;		/* transmit time of newest delivered packet */
-	u32 rack_psn;
 	u32 min_delay;			/* smallest fabric delay seen, units */
 	u64 min_delay_stamp_ns;
+	u16 outstanding[FALCON_NR_WIN];	/* in flight: not lost, not received */
 	u8  retransmit_count;
 	u8  cc_opaque;
-	u8  rto_streak;			/* successive RTOs, for PRR */
+	u8  rto_streak;			/* successive RTOs: back-off, PRR */
 	u64 fae_priv[FALCON_FAE_PRIV_WORDS];
 };
+
+/* The three kinds of reliable packet, each with its own gate (9.1.2). */
+enum falcon_class {
+	FALCON_CLASS_PULL_REQ,
+	FALCON_CLASS_PUSH_DATA,
+	FALCON_CLASS_PULL_DATA,
+	FALCON_NR_CLASS,
+};
+
+/* The two queues of the connection scheduler (8.3). */
+enum falcon_queue {
+	FALCON_QUEUE_REQUESTS,		/* pull requests and push data */
+	FALCON_QUEUE_PULL_DATA,
+	FALCON_NR_QUEUE,
+};
+
+/* struct falcon_txpkt::state: where it is, and so which list @time_node is on */
+enum falcon_txpkt_state {
+	FALCON_TXPKT_QUEUED,		/* scheduler queue, no PSN yet */
+	FALCON_TXPKT_FLIGHT,		/* sent, fate unknown: flow::sent */
+	FALCON_TXPKT_RCVD,		/* received, not acked: txwin::rcvd_pkts */
+	FALCON_TXPKT_LOST,		/* to be retransmitted: core::lost */
+	FALCON_TXPKT_RNR,		/* waits out an RNR: core::rnr */
+	FALCON_TXPKT_DONE,		/* acknowledged */
+};
+
+/* struct falcon_txpkt::flags */
+#define FALCON_TXF_RETX		BIT(0)	/* transmitted more than once */
+#define FALCON_TXF_ORRC		BIT(1)	/* counted in RORRC / DORRC (9.1.2) */
+#define FALCON_TXF_STALE	BIT(2)	/* received, but not confirmed lately */
+#define FALCON_TXF_NO_RESOURCE	BIT(3)	/* resource NACK since it was sent */
+#define FALCON_TXF_RESYNC_SENT	BIT(4)	/* the resync has been on the wire */
+#define FALCON_TXF_DELIVERED	BIT(5)	/* counted in flow::num_acked */
+
+/* struct falcon_rxpkt::flags */
+#define FALCON_RXF_AR		BIT(0)	/* AR bit: ACK when acknowledged */
+#define FALCON_RXF_RNR		BIT(1)	/* pull: not before due_ns */
+#define FALCON_RXF_HELD		BIT(2)	/* holds network request resources */
+#define FALCON_RXF_ANSWERED	BIT(3)	/* accepted by the ULP */
 
 struct falcon_txwin {
 	u32 base;			/* oldest PSN not acknowledged */
@@ -271,17 +319,27 @@ struct falcon_txwin {
 	u16 size;			/* transmit window */
 	u16 orc;			/* RORC / DORC */
 	u16 orrc;			/* RORRC / DORRC */
-	struct list_head pkts;		/* sent, PSN order */
-	struct list_head lost;		/* to retransmit, PSN order */
-	struct list_head rnr;		/* waiting out an RNR, due order */
+	u8  probe_backoff;
+	struct list_head pkts;		/* sent and not acknowledged, PSN order */
+	struct list_head rcvd_pkts;	/* of these, received; due order */
+	u64 acked[2];			/* 9.1.1 bitmaps; bit 0 is the base */
+	u64 rcvd[2];
+	u64 own_ns;			/* last reaction to EACK-OWN */
 };
 
+/*
+ * Receiver window. The bitmaps are rings: bit psn % FALCON_RX_WIN_MAX, so that
+ * the base moves without shifting them.
+ */
 struct falcon_rxwin {
 	u32 base;			/* oldest PSN not acknowledged */
+	u32 top;			/* after the highest received; >= base */
 	u16 size;
+	u16 nr_rx;			/* bits set in @rx */
+	u16 nr_ack;			/* bits set in @ack */
 	bool own;			/* out-of-window drop since the last EACK */
-	DECLARE_BITMAP(rx, FALCON_RX_WIN_MAX);
-	DECLARE_BITMAP(ack, FALCON_RX_WIN_MAX);
+	u64 rx[FALCON_RX_WIN_MAX / 64];
+	u64 ack[FALCON_RX_WIN_MAX / 64];
 };
 
 struct falcon_nack_ev {
@@ -292,7 +350,19 @@ struct falcon_nack_ev {
 	u8  ulp_code;
 };
 
-struct falcon_resources;
+/*
+ * Target, ordered connections: what became of the RSNs in [rx_brsn, rx_nrsn),
+ * and of those after it that a resync has cancelled. Rings, as above.
+ */
+#define FALCON_RSN_WIN		512	/* delivered and not accepted, at most */
+#define FALCON_REORDER_MAX	1024	/* RSNs held ahead of rx_nrsn, at most */
+
+struct falcon_rsn_win {
+	u64 done[FALCON_RSN_WIN / 64];	/* accepted by the ULP, or cancelled */
+	u64 rnr[FALCON_RSN_WIN / 64];	/* RNR NACKed and not accepted since */
+	u64 at_ulp[FALCON_RSN_WIN / 64]; /* of these, delivered again */
+	u16 nr_rnr;
+};
 
 /**
  * struct falcon_core - the protocol state of one connection
@@ -305,20 +375,31 @@ struct falcon_core {
 	/* packet delivery, transmit side */
 	struct falcon_txwin tx[FALCON_NR_WIN];
 	struct falcon_flow flow[FALCON_MAX_FLOWS];
+	struct list_head lost[FALCON_NR_CLASS];	/* to retransmit, PSN order */
+	struct list_head rnr;		/* push data waiting out an RNR */
 	u16 ncwnd;
 	u8  ncwnd_direction;
+	u8  last_flow;
 	u32 nic_time_marker;
 	u64 rto_ns;
 	u64 srtt_ns;
+	u64 min_rtt_ns;
 	u64 tlp_due_ns;
+	u64 last_rx_ns;			/* last valid packet of the peer */
+	u64 busy_ns;			/* when packets became outstanding */
+	u32 nr_flight;
 	u32 ar_count;
+	bool tlp_probed;		/* once, until something is delivered */
+	bool dying;			/* fatal error, to be carried out */
 
 	/* packet delivery, receive side */
 	struct falcon_rxwin rx[FALCON_NR_WIN];
 	u32 ack_t1, ack_t2;		/* of the most recent packet */
 	u8  ack_flow;
 	u8  ack_hops;
+	u8  rx_level;			/* ULP's receive buffer, 0..31 */
 	bool ack_now;
+	bool ack_extended;		/* the next ACK is an EACK */
 	u16 ack_pending;		/* packets since the last ACK */
 	u64 ack_due_ns;			/* coalescing timer; FALCON_NO_TIMER */
 	u16 ecn_count;
@@ -329,11 +410,14 @@ struct falcon_core {
 	/* transaction sublayer */
 	u32 tx_nrsn, tx_brsn;		/* 8.4.1 */
 	u32 rx_nrsn, rx_brsn;		/* 8.5.1 */
+	u64 expire_ns;			/* no transaction expires before */
 	struct list_head init_txns;	/* initiator, RSN order */
-	struct list_head sched[2];	/* 8.3: requests; pull data */
-	struct list_head reorder;	/* target: received, not yet deliverable */
+	struct list_head sched[FALCON_NR_QUEUE];
+	u8  sched_turn;			/* queue to serve next */
+	struct list_head reorder;	/* target: held, RSN order */
 	struct list_head nacked;	/* target: push answered CIE/NRE/CID */
-	struct list_head pull_rnr;	/* target: pulls to redeliver */
+	struct list_head pull_rnr;	/* target, unordered: by due_ns */
+	struct falcon_rsn_win rsn;
 
 	/* effects, taken by the caller */
 	struct list_head deliver;	/* struct falcon_rxpkt::node */
@@ -343,6 +427,7 @@ struct falcon_core {
 	u8  fatal;			/* enum falcon_cmpl that killed it, or 0 */
 
 	struct falcon_resources *res;
+	struct falcon_res_use use;
 	struct falcon_core_stats stats;
 };
 
@@ -352,6 +437,16 @@ enum falcon_rx_verdict {
 	FALCON_RX_DONE,		/* not needed any more: free it */
 };
 
+/*
+ * Who owns a delivered struct falcon_rxpkt (and its skb): the ULP, from
+ * delivery to its answer. After _ack() of a push and _respond() to a pull it
+ * stays the ULP's, and core has forgotten it. _rnr() and _nack() give it back:
+ * it is delivered again, or comes out of the drop list. _ack() of a pull only
+ * notes that the ULP took it; the answer is still to come.
+ *
+ * After FALCON_CMPL_DEAD_CONN answers do nothing, except that _rnr() and
+ * _nack() put the packet on the drop list all the same.
+ */
 void falcon_core_init(struct falcon_core *c, const struct falcon_core_cfg *cfg,
 		      struct falcon_resources *res, u64 now_ns);
 
@@ -371,6 +466,7 @@ void falcon_core_target_nack(struct falcon_core *c, struct falcon_rxpkt *rx,
 int falcon_core_target_respond(struct falcon_core *c, struct falcon_rxpkt *rx,
 			       struct falcon_resp *resp, void *payload,
 			       u16 len, u64 now_ns);
+void falcon_core_rx_level(struct falcon_core *c, u8 level);
 
 /* Packets and time. */
 enum falcon_rx_verdict falcon_core_rx(struct falcon_core *c,
