@@ -17,9 +17,9 @@
 #include <linux/in6.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
-#include <net/dst_cache.h>
 #include <net/falcon.h>
 #include <net/falcon_nic.h>
 #include <net/net_namespace.h>
@@ -27,10 +27,13 @@
 #include "core/core.h"
 #include "core/resource.h"
 
+struct dst_entry;
 struct falcon_cm;
 struct falcon_conn;
 struct falcon_listener;
+struct falcon_psp_info;
 struct ctl_table_header;
+struct sock;
 struct socket;
 
 /*
@@ -118,7 +121,12 @@ struct falcon_sysctls {
  * @net:	the namespace
  * @conns:	CID -> struct falcon_conn, RCU look-up; a quarantined CID holds
  *		a value entry
- * @nr_conns:	entries of @conns that are connections
+ * @nr_conns:	connections whose memory is not freed yet
+ * @nr_quarantined: CIDs that rest before they are used again
+ * @conns_gone:	woken when @nr_conns falls to 0
+ * @dest_fn:	own Destination Function (7.2), 24 bits, random: it names the
+ *		namespace
+ * @key_gen:	current SPI generation (9.2.1)
  * @res:	resource pools shared by the connections
  * @psp_sk:	UDP sockets of the PSP port: [0] IPv4, [1] IPv6
  * @cm:		connection manager
@@ -129,13 +137,17 @@ struct falcon_net {
 	struct net *net;
 	struct xarray conns;
 	atomic_t nr_conns;
+	atomic_t nr_quarantined;
+	wait_queue_head_t conns_gone;
+	u32 dest_fn;
+	u32 key_gen;
 	struct falcon_resources res;
 	struct socket *psp_sk[2];
 	struct falcon_cm *cm;
 	struct falcon_mib_pcpu __percpu *mib;
 	struct falcon_sysctls sysctl;
 	struct ctl_table_header *sysctl_hdr;
-	struct delayed_work reap_work;	/* lingering and quarantined CIDs */
+	struct delayed_work reap_work;	/* quarantined CIDs */
 	void *sock;			/* sock.c: port table */
 };
 
@@ -192,31 +204,46 @@ struct falcon_psp_sa {
 	u64 pcid;
 };
 
+/* falcon_conn::flags */
+#define FALCON_CONN_HASHED	BIT(0)	/* in falcon_net::conns */
+#define FALCON_CONN_WANT_SPACE	BIT(1)	/* a push was refused for resources */
+#define FALCON_CONN_TOLD_END	BIT(2)	/* FAILED or ABORTED was queued */
+#define FALCON_CONN_NIC_ADDED	BIT(3)	/* conn_add of the NIC has run */
+
 /**
  * struct falcon_conn - a Falcon connection
- * @refs:	references; freed after a grace period
- * @lock:	protects @core, @state, @draining, timers' bookkeeping
+ * @refs:	references: one of the table of CIDs until it is dead, one of
+ *		the ULP until falcon_conn_close(). Freed after a grace period
+ * @lock:	protects @core, @state, @flags, @events, @draining, @again,
+ *		@rx_sa, @tx_sa, @remote_time, @sk and the time of @timer
  * @fn:		namespace
  * @cid:	own CID, key of falcon_net::conns
  * @state:	enum falcon_conn_state
- * @err:	why it died, negative errno
- * @core:	the protocol
- * @ulp:	upper layer, never NULL
- * @ulp_priv:	its own; set before establishment, not changed after
- * @path:	addresses
- * @dst:	route cache
- * @rx_sa: @tx_sa: PSP associations
- * @remote_time: newest PSP IV received (9.2.2.2)
+ * @events:	BIT(enum falcon_conn_event) that the ULP has yet to be told
  * @draining:	somebody carries effects out; @again: there are more
- * @timer:	next timer of core
- * @nic:	device that stamps and paces, never NULL
- * @peer_ttl:	initial TTL of the peer's packets
+ * @err:	why it died, negative errno
+ * @rx_sa: @tx_sa: PSP associations
+ * @remote_time: newest PSP IV received (9.2.2.2); cm.c sets the first
+ * @last_rx_ns:	last packet accepted
+ * @core:	the protocol, valid from falcon_conn_start() on
+ * @ulp:	upper layer; NULL until a responder's request is accepted
+ * @ulp_priv:	its own; set with @ulp, not changed after
+ * @sk:		charged for packets in flight, or NULL
+ * @path:	addresses
+ * @dst:	route cache; @dst_cookie: for its check
+ * @mtu:	payload bytes that the path takes now; 0 before establishment
  * @flow_port:	UDP source port of each flow; the low two bits are the flow
+ * @peer_ttl:	initial TTL of the peer's packets
+ * @nic:	device that stamps and paces, never NULL; RCU
+ * @stamp_ns:	RTT samples from before are of another NIC: discarded
+ * @timer:	next timer of core, or the end of linger
+ * @timer_ns:	when @timer is due
  * @cm_priv:	cm.c: set-up in progress
  * @service: @peer_service: socket port or QPN of each end, set by cm.c before
  *		the connection is told to anybody
- * @linger_until: jiffies; CLOSING ends
- * @sent_lost: device or route refused, retried by the protocol
+ * @established_ns: when, 0 if it never was
+ * @nic_work:	conn_add of a NIC that has one
+ * @free_work:	after the last reference
  */
 struct falcon_conn {
 	refcount_t refs;
@@ -224,29 +251,38 @@ struct falcon_conn {
 	struct falcon_net *fn;
 	u32 cid;
 	u8  state;
+	u8  flags;
+	u8  events;
+	u8  peer_ttl;
 	bool draining;
 	bool again;
-	u8  peer_ttl;
 	int err;
 	struct falcon_psp_sa rx_sa;
 	struct falcon_psp_sa tx_sa;
 	u64 remote_time;
+	u64 last_rx_ns;
 	struct falcon_core core;
 
 	const struct falcon_ulp_ops *ulp;
 	void *ulp_priv;
+	struct sock *sk;
 	struct falcon_path path;
-	struct dst_cache dst;
+	struct dst_entry __rcu *dst;
+	u32 dst_cookie;
+	u16 mtu;
 	__be16 flow_port[FALCON_MAX_FLOWS];
-	struct falcon_nic *nic;
+	struct falcon_nic __rcu *nic;
+	u64 stamp_ns;
 	struct hrtimer timer;
 	u64 timer_ns;
 	void *cm_priv;
 	u32 service;
 	u32 peer_service;
-	unsigned long linger_until;
 	u64 established_ns;
-	struct rcu_head rcu;
+	union {
+		struct work_struct nic_work;
+		struct rcu_work free_work;
+	};
 };
 
 /* conn.c */
@@ -254,6 +290,8 @@ struct falcon_conn *falcon_conn_alloc(struct falcon_net *fn,
 				      const struct falcon_path *path,
 				      const struct falcon_ulp_ops *ulp,
 				      void *ulp_priv, gfp_t gfp);
+int falcon_conn_accept(struct falcon_conn *conn,
+		       const struct falcon_ulp_ops *ulp, void *ulp_priv);
 int falcon_conn_start(struct falcon_conn *conn,
 		      const struct falcon_core_cfg *cfg);
 struct falcon_conn *falcon_conn_lookup(struct falcon_net *fn, u32 cid);
@@ -263,22 +301,43 @@ void falcon_conn_close(struct falcon_conn *conn);
 void falcon_conn_abort(struct falcon_conn *conn, int err);
 void falcon_conn_fail(struct falcon_conn *conn, int err);
 void falcon_conn_run(struct falcon_conn *conn);
-void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
+void falcon_conn_drain(struct falcon_conn *conn);
+void falcon_conn_set_sk(struct falcon_conn *conn, struct sock *sk);
+bool falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
+		    const struct falcon_psp_info *psp,
 		    const struct falcon_pkt_info *pi,
 		    const struct falcon_rx_meta *meta);
+void falcon_conn_timeout(struct falcon_conn *conn);
 void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 			      struct falcon_core_cfg *cfg);
 int falcon_conn_net_init(struct falcon_net *fn);
 void falcon_conn_net_exit(struct falcon_net *fn);
+int falcon_conn_init(void);
+void falcon_conn_exit(void);
 
 /* udp.c */
 int falcon_udp_net_init(struct falcon_net *fn);
 void falcon_udp_net_exit(struct falcon_net *fn);
-struct sk_buff *falcon_udp_build(struct falcon_conn *conn,
-				 const struct falcon_tx *tx, gfp_t gfp);
+void falcon_udp_exit(void);
+void falcon_udp_build(struct falcon_conn *conn, const struct falcon_tx *tx,
+		      struct sk_buff_head *list);
 void falcon_udp_xmit(struct falcon_conn *conn, struct sk_buff_head *list);
 int falcon_path_mtu(struct falcon_conn *conn);
 int falcon_path_route(struct net *net, struct falcon_path *path);
+
+/* nic.c */
+void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev);
+void falcon_nic_detach(struct falcon_conn *conn);
+u64 falcon_nic_counter(struct falcon_nic *nic);
+u8 falcon_nic_rx_level(struct falcon_nic *nic);
+int falcon_nic_xmit(struct falcon_nic *nic, struct sk_buff *skb, u8 flow,
+		    u64 depart_ns);
+
+/* nic_soft.c */
+extern struct falcon_nic falcon_nic_soft;
+int falcon_nic_soft_init(void);
+void falcon_nic_soft_exit(void);
+void falcon_nic_soft_flush(struct net *net);
 
 /**
  * struct falcon_cm_params - what one end of a connection asks for or offers
@@ -357,14 +416,22 @@ void falcon_cm_exit(void);
 
 /* psp.c */
 void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version);
-u64 falcon_psp_iv(struct falcon_conn *conn);
-int falcon_psp_net_init(struct falcon_net *fn);
-void falcon_psp_net_exit(struct falcon_net *fn);
+u64 falcon_psp_reserve(atomic64_t *last, u64 now_ps, unsigned int nr);
+int falcon_psp_seal(struct sk_buff *skb, u64 iv);
+int falcon_psp_open(struct falcon_conn *conn, struct sk_buff *skb,
+		    const struct falcon_psp_info *psp);
 
 /* timer.c: one hrtimer a connection, softirq */
 void falcon_timer_init(struct falcon_conn *conn);
 void falcon_timer_update(struct falcon_conn *conn, u64 due_ns);
-void falcon_timer_stop(struct falcon_conn *conn);
+void falcon_timer_cancel(struct falcon_conn *conn);
+
+/*
+ * nic.c: call @fn for the software NIC and each registered one, in order of
+ * registration, under the registry's lock, until it returns non-zero.
+ */
+int falcon_nic_for_each(int (*fn)(struct falcon_nic *nic, void *arg),
+			void *arg);
 
 /* sock.c */
 int falcon_sock_init(void);

@@ -67,8 +67,7 @@ TRACE_DEFINE_ENUM(FALCON_CONN_DEAD);
 #define falcon_trace_milli(q10)	((u32)(((u64)(q10) * 1000) >> 10))
 #define falcon_trace_ns(units)	((u64)(units) * FALCON_TS_UNIT_PS / 1000)
 
-/*
- * A packet was handed to the NIC: for the first time (falcon_send, and every
+/* A packet was handed to the NIC: for the first time (falcon_send, and every
  * ACK and NACK), or again (falcon_retransmit, with the reason).
  */
 DECLARE_EVENT_CLASS(falcon_tx_class,
@@ -254,8 +253,7 @@ static inline u32 falcon_cc_target(const struct falcon_conn *conn, u8 flow)
 }
 #endif
 
-/*
- * The Falcon Adaptive Engine answered an event (10.6.2). @old is what was in
+/* The Falcon Adaptive Engine answered an event (10.6.2). @old is what was in
  * force before; what is in force now is read from @conn.
  */
 TRACE_EVENT(falcon_cc,
