@@ -189,6 +189,7 @@ enum falcon_conn_event {
 	FALCON_EV_FAILED,	/* never established; err: -ECONNREFUSED, ... */
 	FALCON_EV_ABORTED,	/* was established; err: -ETIMEDOUT, ... */
 	FALCON_EV_TX_SPACE,	/* falcon_push() may succeed again */
+	FALCON_EV_CLOSED,	/* after falcon_conn_close(): the last call ever */
 };
 
 /**
@@ -206,7 +207,14 @@ enum falcon_conn_event {
  * @rx_level:	occupancy of the ULP's receive buffer in 0..31, or NULL
  *
  * All run in softirq or process context with bottom halves disabled, one at a
- * time for a connection, without the connection lock.
+ * time for a connection, without the connection lock. They may run inside the
+ * ULP's own call of falcon_push() and the others, before it returns; what they
+ * call in turn is carried out after they return.
+ *
+ * A ULP learns of the end of a connection by FALCON_EV_FAILED or _ABORTED, at
+ * most once and after every open transaction has completed, and lets go by
+ * falcon_conn_close(), exactly once, at any time. FALCON_EV_CLOSED is then the
+ * last call: the ULP's private data may be freed from there on.
  */
 struct falcon_ulp_ops {
 	struct module *owner;
@@ -227,6 +235,9 @@ static inline struct sk_buff *falcon_rx_skb(struct falcon_rxpkt *rx)
 
 int falcon_push(struct falcon_conn *conn, struct falcon_txn *txn,
 		struct sk_buff *payload);
+int falcon_push_more(struct falcon_conn *conn, struct falcon_txn *txn,
+		     struct sk_buff *payload);
+void falcon_flush(struct falcon_conn *conn);
 int falcon_pull(struct falcon_conn *conn, struct falcon_txn *txn,
 		struct sk_buff *payload, u16 req_len);
 void falcon_target_ack(struct falcon_conn *conn, struct falcon_rxpkt *rx);
@@ -236,6 +247,7 @@ void falcon_target_nack(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			u8 nack_code, u8 ulp_code);
 int falcon_target_respond(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			  struct falcon_resp *resp, struct sk_buff *payload);
+u16 falcon_mtu(struct falcon_conn *conn);
 #endif /* __KERNEL__ */
 
 #endif /* _NET_FALCON_H */
