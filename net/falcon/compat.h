@@ -8,6 +8,7 @@
 
 #include <linux/sysctl.h>
 #include <linux/version.h>
+#include <net/genetlink.h>
 
 /* 6.11: proc handlers take a constant table. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
@@ -23,6 +24,13 @@ typedef struct ctl_table falcon_ctl_table;
 #else
 #define falcon_register_sysctl(net, path, table, n) \
 	register_net_sysctl(net, path, table)
+#endif
+
+/* 6.7: a dump's request is a genl_info. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#define falcon_dump_attrs(cb)	(genl_info_dump(cb)->attrs)
+#else
+#define falcon_dump_attrs(cb)	(genl_dumpit_info(cb)->attrs)
 #endif
 
 #endif /* _FALCON_COMPAT_H */

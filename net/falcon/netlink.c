@@ -92,6 +92,7 @@ static void falcon_conn_snapshot_locked(struct falcon_conn_snap *s,
 					const struct falcon_conn *conn)
 {
 	const struct falcon_core *c = &conn->core;
+	const struct falcon_nic *nic;
 	unsigned int i;
 
 	lockdep_assert_held(&conn->lock);
@@ -106,10 +107,10 @@ static void falcon_conn_snapshot_locked(struct falcon_conn_snap *s,
 		s->tx_next[i] = c->tx[i].next;
 		s->rx_base[i] = c->rx[i].base;
 	}
-	s->mtu = c->cfg.mtu;
+	s->mtu = conn->mtu;
 	s->err = conn->err;
 	s->state = conn->state;
-	s->proto = conn->ulp->proto;
+	s->proto = conn->ulp ? conn->ulp->proto : 0;
 	s->loss = c->cfg.loss;
 	s->nr_flows = min_t(unsigned int, c->cfg.nr_flows, FALCON_MAX_FLOWS);
 	s->psp_version = conn->tx_sa.version;
@@ -122,8 +123,9 @@ static void falcon_conn_snapshot_locked(struct falcon_conn_snap *s,
 	if (conn->state != FALCON_CONN_DEAD) {
 		if (c->cfg.fae)
 			strscpy(s->fae, c->cfg.fae->name, sizeof(s->fae));
-		if (conn->nic)
-			strscpy(s->nic, conn->nic->ops->name, sizeof(s->nic));
+		nic = rcu_dereference(conn->nic);
+		if (nic)
+			strscpy(s->nic, nic->ops->name, sizeof(s->nic));
 	}
 	s->path = conn->path;
 	for (i = 0; i < s->nr_flows; i++)
@@ -135,9 +137,11 @@ static void falcon_conn_snapshot(struct falcon_conn_snap *s,
 				 struct falcon_conn *conn)
 {
 	memset(s, 0, sizeof(*s));
+	rcu_read_lock();
 	spin_lock_bh(&conn->lock);
 	falcon_conn_snapshot_locked(s, conn);
 	spin_unlock_bh(&conn->lock);
+	rcu_read_unlock();
 }
 
 /* Counters of a connection: attribute, offset, name and meaning in one row. */
@@ -786,11 +790,9 @@ static int falcon_nic_fill(struct falcon_nic *nic, void *arg)
 	    nla_put_u32(skb, FALCON_A_NIC_OFFLOADS, falcon_nic_offloads(ops)) ||
 	    nla_put_u32(skb, FALCON_A_NIC_USERS,
 			refcount_read(&nic->refs) - 1) ||
-	    (ops->read_counter &&
-	     falcon_put_u64(skb, FALCON_A_NIC_COUNTER_PS,
-			    ops->read_counter(nic))) ||
-	    (ops->rx_level &&
-	     nla_put_u8(skb, FALCON_A_NIC_RX_LEVEL, ops->rx_level(nic)))) {
+	    falcon_put_u64(skb, FALCON_A_NIC_COUNTER_PS,
+			   falcon_nic_counter(nic)) ||
+	    nla_put_u8(skb, FALCON_A_NIC_RX_LEVEL, falcon_nic_rx_level(nic))) {
 		genlmsg_cancel(skb, hdr);
 		return -EMSGSIZE;
 	}
