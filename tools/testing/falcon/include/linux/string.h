@@ -7,4 +7,14 @@
 
 #define memzero_explicit(p, n)	explicit_bzero(p, n)
 
+static inline void *memchr_inv(const void *p, int c, size_t n)
+{
+	const unsigned char *b = p;
+
+	for (; n; b++, n--)
+		if (*b != (unsigned char)c)
+			return (void *)b;
+	return NULL;
+}
+
 #endif
