@@ -265,8 +265,11 @@ struct falcon_flow {
 	u32 rtt_state;
 	u32 fabric_time_marker;
 	u32 num_acked;			/* since the last event */
-	u32 min_delay;			/* smallest fabric delay seen, units */
-	u64 min_delay_stamp_ns;
+	u32 retransmit_timeout;		/* of fae, 131.072 ns units */
+	u32 min_delay;			/* smallest delay seen lately, units */
+	u32 min_delay_half;		/* in the half window under way */
+	u64 min_delay_stamp_ns;		/* when that began */
+	u64 fae_event_ns;		/* last event */
 	u16 outstanding[FALCON_NR_WIN];	/* in flight: not lost, not received */
 	u8  retransmit_count;
 	u8  cc_opaque;
