@@ -42,6 +42,10 @@ enum {
 	FALCON_NL_EVENT_FAILED,		/* never was established */
 };
 
+/* FALCON_A_CONN_SERVICE of a socket: its port, and above that its type */
+#define FALCON_NL_SERVICE_PORT		0xffff
+#define FALCON_NL_SERVICE_SEQPACKET	(1 << 16)
+
 /* A connection; those marked F also filter a dump. */
 enum {
 	FALCON_A_CONN_PAD = 1,
