@@ -44,9 +44,13 @@ enum falcon_fae_delay_select {
  * @connection_id:	24 bits
  * @flow:		flow of the connection that the event is about
  * @event_type:		enum falcon_fae_event_type
- * @t1: @t2: @t3: @t4:	time-stamps, ACK and NACK events
- * @now:		time of the event; equals @t4 where that is valid
- * @retransmit_count:	successive retransmissions, saturates at 7
+ * @t1:			time-stamp, ACK and NACK events; good for differences
+ *			with the others, not for comparison with @now
+ * @t2:			as @t1
+ * @t3:			as @t1
+ * @t4:			as @t1
+ * @now:		time of the event by the clock of the time markers
+ * @retransmit_count:	retransmissions of the packet so far, saturates at 7
  * @retransmit_reason:	enum falcon_fae_retx_reason
  * @nack_code:		enum falcon_nack_code, NACK events
  * @forward_hops:	hops of the forward path
@@ -63,10 +67,12 @@ enum falcon_fae_delay_select {
  * @delay_select:	enum falcon_fae_delay_select
  * @rtt_valid:		@t1..@t4 are a sample of this flow (they are not after
  *			a NIC switch-over, nor for an ACK of another flow)
- * @fabric_window_time_marker: @nic_window_time_marker: window guards (10.3.6)
+ * @fabric_window_time_marker: guard of @fcwnd (10.3.6)
+ * @nic_window_time_marker: guard of @ncwnd (10.3.6)
  * @ncwnd_direction:	1 if the last change of @ncwnd was an increase
  * @base_delay_target:	target before scaling
- * @delay_state: @rtt_state: smoothed values
+ * @delay_state:	smoothed delay, 0: none yet
+ * @rtt_state:		smoothed RTT, 0: none yet
  * @cc_opaque:		2 bits of the algorithm's own
  * @ecn_accumulated:	14-bit counter of ECN-marked packets at the receiver
  */
@@ -111,11 +117,14 @@ struct falcon_fae_event {
  * @ncwnd:		NIC window, at least 1
  * @cc_metadata:	value for the RUE field of ACKs sent
  * @fcwnd:		fabric window, 11.10 fixed point
- * @inter_packet_gap:	131.072 ns units; 0 sends by window alone
+ * @inter_packet_gap:	between departures, 131.072 ns units; 0 sends by window
+ *			alone
  * @retransmit_timeout:	131.072 ns units
- * @fabric_window_time_marker: @nic_window_time_marker: window guards
- * @base_delay_target:	carried back
- * @delay_state: @rtt_state: smoothed values, carried back
+ * @fabric_window_time_marker: guard of @fcwnd
+ * @nic_window_time_marker: guard of @ncwnd
+ * @base_delay_target:	carried back; the datapath's own choice stands
+ * @delay_state:	smoothed delay
+ * @rtt_state:		smoothed RTT
  */
 struct falcon_fae_result {
 	u32 connection_id;

@@ -110,9 +110,10 @@ struct falcon_swift_params {
 };
 
 extern struct falcon_fae_params falcon_fae_params;
-extern const struct falcon_swift_params falcon_swift_defaults;
 
-void falcon_swift_get_params(struct falcon_swift_params *p);
+/* Read as it is, at any time; changed by falcon_swift_set_params() alone. */
+extern const struct falcon_swift_params * const falcon_swift_in_use;
+
 int falcon_swift_set_params(const struct falcon_swift_params *p);
 
 /* The algorithms in tree; ends with NULL. */
@@ -166,6 +167,8 @@ void falcon_swift_smooth(const struct falcon_fae_event *ev,
 void falcon_swift_ncwnd(const struct falcon_fae_event *ev, u32 rtt,
 			struct falcon_fae_result *res);
 u32 falcon_swift_rto(const struct falcon_fae_result *res);
+u32 falcon_swift_guard_rtt(const struct falcon_fae_event *ev,
+			   const struct falcon_fae_result *res);
 
 /* Time from @marker to @now, 24-bit counts that wrap (10.3.6). */
 static inline u32 falcon_fae_since(u32 now, u32 marker)

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Between the packet delivery sublayer and a congestion control algorithm
+ * (specification 10.6): forms an event from an ACK, a NACK or a
+ * retransmission, hands it to the connection's algorithm, and applies the
+ * result to the flow's window, gap and path and to the connection's ncwnd and
+ * retransmit timeout.
+ *
+ * Called by pdl_rx.c and loss.c, under the connection lock. An event is about
+ * the one flow that its RTT sample belongs to; packets of other flows that the
+ * same ACK acknowledges wait in flow::num_acked for an event of their own.
+ *
+ * Times: t1 to t4 come from NICs, whose counters may change under a connection
+ * (switch-over), and only their differences mean something. The window guards
+ * stand on the caller's clock, which retransmissions have too, in units of
+ * 131.072 ns.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "core.h"
+#include "fae.h"
+
+#define FAE_NO_DELAY	U32_MAX
+
+struct falcon_fae_params falcon_fae_params = {
+	.min_delay_window_ns	= 10000000000ULL,
+	.delay_select		= FALCON_FAE_DELAY_FABRIC,
+	.policy_depth		= { 256, 512, 1024 },
+	.policy_time_ns		= 50000,
+	.policy_acked		= 16,
+};
+
+const struct falcon_fae_ops * const falcon_fae_builtins[] = {
+	&falcon_fae_swift,
+	&falcon_fae_aimd,
+	&falcon_fae_fixed,
+	NULL
+};
+
+/**
+ * falcon_fae_builtin() - find an algorithm of core by name
+ * @name:	NUL-terminated
+ *
+ * Return: the algorithm, or NULL.
+ */
+const struct falcon_fae_ops *falcon_fae_builtin(const char *name)
+{
+	const struct falcon_fae_ops * const *ops;
+
+	for (ops = falcon_fae_builtins; *ops; ops++)
+		if (!strcmp((*ops)->name, name))
+			return *ops;
+	return NULL;
+}
+
+/**
+ * falcon_fae_event_due() - does an ACK become an event? (10.6.1)
+ * @p:		thresholds
+ * @depth:	events that wait in the queue already
+ * @since_ns:	time since the flow's last event
+ * @acked:	packets acknowledged since then
+ *
+ * The specification names three thresholds and two predicates, not what each
+ * threshold asks: below the first every event is queued; from there on one of
+ * P1 (time) and P2 (packets) must hold; from the second on both; from the
+ * third on none is queued. What is not queued is not lost, it accumulates.
+ *
+ * Return: true if the event shall be formed now.
+ */
+bool falcon_fae_event_due(const struct falcon_fae_params *p, u32 depth,
+			  u64 since_ns, u32 acked)
+{
+	bool p1 = since_ns > p->policy_time_ns;
+	bool p2 = acked > p->policy_acked;
+
+	if (depth < p->policy_depth[0])
+		return true;
+	if (depth < p->policy_depth[1])
+		return p1 || p2;
+	if (depth < p->policy_depth[2])
+		return p1 && p2;
+	return false;
+}
+
+static u32 falcon_fae_now(u64 now_ns)
+{
+	return falcon_ns_to_units(now_ns) & FALCON_FAE_TIME_MASK;
+}
+
+/* What every event of flow @f carries: the state in force */
+static void falcon_fae_event_common(const struct falcon_core *c, u8 f,
+				    u64 now_ns, struct falcon_fae_event *ev)
+{
+	const struct falcon_flow *fl = &c->flow[f];
+
+	ev->connection_id = c->cfg.cid;
+	ev->flow = f;
+	ev->now = falcon_fae_now(now_ns);
+	ev->fcwnd = fl->fcwnd;
+	ev->inter_packet_gap = fl->inter_packet_gap;
+	ev->retransmit_timeout = fl->retransmit_timeout;
+	ev->ncwnd = c->ncwnd;
+	ev->ncwnd_direction = c->ncwnd_direction;
+	ev->num_packets_acked = min_t(u32, fl->num_acked,
+				      FALCON_FAE_MAX_ACKED);
+	ev->delay_select = falcon_fae_params.delay_select;
+	ev->fabric_window_time_marker = fl->fabric_time_marker;
+	ev->nic_window_time_marker = c->nic_time_marker;
+	ev->delay_state = fl->delay_state;
+	ev->rtt_state = fl->rtt_state;
+	ev->cc_opaque = fl->cc_opaque;
+}
+
+/*
+ * The smallest delay of the last half to whole min_delay_window_ns: a path
+ * that became longer is believed when the old minimum has aged out. Samples
+ * from before a path change (falcon_fae_relabel()) do not count.
+ */
+static void falcon_fae_min_delay(struct falcon_flow *fl, u32 delay, u64 now_ns)
+{
+	if (now_ns < fl->min_delay_stamp_ns)
+		return;
+	if (now_ns - fl->min_delay_stamp_ns >=
+	    falcon_fae_params.min_delay_window_ns / 2) {
+		fl->min_delay = fl->min_delay_half;
+		fl->min_delay_half = delay;
+		fl->min_delay_stamp_ns = now_ns;
+	}
+	fl->min_delay_half = min(fl->min_delay_half, delay);
+	fl->min_delay = min(fl->min_delay, delay);
+}
+
+/*
+ * base_delay_target: 10.3 has it absolute, made for one known fabric. On any
+ * other it is what queueing may add to the flow's own smallest delay.
+ */
+static u32 falcon_fae_base_target(const struct falcon_core *c,
+				  const struct falcon_flow *fl,
+				  const struct falcon_fae_event *ev)
+{
+	u32 base = 0;
+
+	if (!c->cfg.delay_absolute) {
+		if (fl->min_delay != FAE_NO_DELAY)
+			base = fl->min_delay;
+		else
+			base = ev->rtt_valid ? falcon_fae_delay(ev) :
+					       fl->delay_state;
+	}
+	return min(base + c->cfg.delay_target, FALCON_FAE_TIME_MASK);
+}
+
+/*
+ * A sample is one if the NIC that took t4 is the one that took t1, and if the
+ * RTT is below half the range of the counts: beyond, it may have wrapped.
+ */
+static void falcon_fae_sample(const struct falcon_pkt_info *pi,
+			      const struct falcon_rx_meta *meta,
+			      struct falcon_fae_event *ev)
+{
+	ev->t1 = pi->echo_t1 & FALCON_FAE_TIME_MASK;
+	ev->t2 = pi->echo_t2 & FALCON_FAE_TIME_MASK;
+	ev->t3 = meta->t_tx & FALCON_FAE_TIME_MASK;
+	ev->t4 = meta->t_rx & FALCON_FAE_TIME_MASK;
+	ev->rtt_valid = meta->stamp_ok && meta->t_rx - pi->echo_t1 <=
+					  FALCON_FAE_TIME_MASK / 2;
+}
+
+static void falcon_fae_relabel(struct falcon_core *c, struct falcon_flow *fl,
+			       u64 now_ns)
+{
+	/* Full period: no label comes again before all others have. */
+	fl->label = fl->label * 0x9e3779b1u + 0x7f4a7c15u;
+	c->stats.relabels++;
+
+	/* Another path has another delay; what is in flight took the old. */
+	fl->min_delay = FAE_NO_DELAY;
+	fl->min_delay_half = FAE_NO_DELAY;
+	fl->min_delay_stamp_ns = now_ns + falcon_units_to_ns(fl->rtt_state);
+}
+
+/* The connection waits for the slowest of its flows. */
+static void falcon_fae_set_rto(struct falcon_core *c)
+{
+	u32 rto = 0;
+	u8 f;
+
+	for (f = 0; f < c->cfg.nr_flows; f++)
+		rto = max(rto, c->flow[f].retransmit_timeout);
+	c->rto_ns = clamp(falcon_units_to_ns(rto), c->cfg.min_rto_ns,
+			  c->cfg.max_rto_ns);
+}
+
+/*
+ * Takes over a result, cut to the widths of 10.6.2.2: an algorithm that errs
+ * may slow a connection down, never stop it.
+ */
+static void falcon_fae_apply(struct falcon_core *c, struct falcon_flow *fl,
+			     const struct falcon_fae_result *res, u64 now_ns)
+{
+	fl->fcwnd = clamp(res->fcwnd, 1u, FALCON_FAE_MAX_FCWND);
+	fl->inter_packet_gap = min(res->inter_packet_gap, FALCON_FAE_MAX_GAP);
+	fl->fabric_time_marker = res->fabric_window_time_marker;
+	fl->delay_state = res->delay_state;
+	fl->rtt_state = res->rtt_state;
+	fl->cc_opaque = res->cc_opaque;
+	c->ncwnd = clamp_t(u32, res->ncwnd, 1, FALCON_FAE_MAX_NCWND);
+	c->ncwnd_direction = res->ncwnd_direction;
+	c->nic_time_marker = res->nic_window_time_marker;
+	c->cc_metadata = res->cc_metadata & FALCON_FAE_TIME_MASK;
+
+	if (fl->retransmit_timeout != res->retransmit_timeout) {
+		fl->retransmit_timeout = res->retransmit_timeout;
+		falcon_fae_set_rto(c);
+	}
+	if (res->randomize_path)
+		falcon_fae_relabel(c, fl, now_ns);
+}
+
+/* The result begins as what is in force: an algorithm writes what changes. */
+static void falcon_fae_run(struct falcon_core *c,
+			   const struct falcon_fae_event *ev, u64 now_ns)
+{
+	struct falcon_flow *fl = &c->flow[ev->flow];
+	struct falcon_fae_result res = {
+		.connection_id = ev->connection_id,
+		.flow = ev->flow,
+		.ncwnd_direction = ev->ncwnd_direction,
+		.cc_opaque = ev->cc_opaque,
+		.ncwnd = ev->ncwnd,
+		.cc_metadata = c->cc_metadata,
+		.fcwnd = ev->fcwnd,
+		.inter_packet_gap = ev->inter_packet_gap,
+		.retransmit_timeout = ev->retransmit_timeout,
+		.fabric_window_time_marker = ev->fabric_window_time_marker,
+		.nic_window_time_marker = ev->nic_window_time_marker,
+		.base_delay_target = ev->base_delay_target,
+		.delay_state = ev->delay_state,
+		.rtt_state = ev->rtt_state,
+	};
+
+	fl->num_acked = 0;
+	fl->fae_event_ns = now_ns;
+	c->cfg.fae->on_event(fl->fae_priv, ev, &res);
+	falcon_fae_apply(c, fl, &res, now_ns);
+}
+
+/* What ACK and NACK events share. False: there is no such flow. */
+static bool falcon_fae_event_rx(const struct falcon_core *c,
+				const struct falcon_pkt_info *pi,
+				const struct falcon_rx_meta *meta,
+				struct falcon_fae_event *ev)
+{
+	if (meta->flow >= c->cfg.nr_flows)
+		return false;
+	falcon_fae_event_common(c, meta->flow, meta->now_ns, ev);
+	falcon_fae_sample(pi, meta, ev);
+	ev->forward_hops = pi->hops;
+	ev->rx_buffer_level = pi->rx_level;
+	ev->cc_metadata = pi->cc_metadata;
+	ev->ecn_accumulated = pi->ecn;
+	return true;
+}
+
+static void falcon_fae_run_rx(struct falcon_core *c,
+			      struct falcon_fae_event *ev, u64 now_ns)
+{
+	struct falcon_flow *fl = &c->flow[ev->flow];
+
+	if (ev->rtt_valid)
+		falcon_fae_min_delay(fl, falcon_fae_delay(ev), now_ns);
+	ev->base_delay_target = falcon_fae_base_target(c, fl, ev);
+	falcon_fae_run(c, ev, now_ns);
+}
+
+/**
+ * falcon_fae_ack() - an ACK was received and processed (10.3.1)
+ * @c:		connection; flow::num_acked counts what this ACK acknowledged
+ * @pi:		the BACK or EACK
+ * @meta:	its time-stamps; &falcon_rx_meta.flow is the flow whose packet
+ *		it echoes
+ * @eack_drop:	the EACK shows a loss by out-of-order distance
+ *
+ * Context: Connection lock held.
+ */
+void falcon_fae_ack(struct falcon_core *c, const struct falcon_pkt_info *pi,
+		    const struct falcon_rx_meta *meta, bool eack_drop)
+{
+	struct falcon_fae_event ev = { .event_type = FALCON_FAE_ACK };
+	const struct falcon_flow *fl;
+
+	if (!falcon_fae_event_rx(c, pi, meta, &ev))
+		return;
+	fl = &c->flow[ev.flow];
+	/* The algorithm runs at once, here: no event ever waits in a queue. */
+	if (!falcon_fae_event_due(&falcon_fae_params, 0,
+				  meta->now_ns - fl->fae_event_ns,
+				  fl->num_acked))
+		return;
+	ev.eack = pi->type == FALCON_PKT_EACK;
+	ev.eack_drop = eack_drop;
+	falcon_fae_run_rx(c, &ev, meta->now_ns);
+}
+
+/**
+ * falcon_fae_nack() - a NACK was received (10.3.1, 10.3.3)
+ * @c:		connection
+ * @pi:		the NACK
+ * @meta:	as of falcon_fae_ack()
+ *
+ * Context: Connection lock held.
+ */
+void falcon_fae_nack(struct falcon_core *c, const struct falcon_pkt_info *pi,
+		     const struct falcon_rx_meta *meta)
+{
+	struct falcon_fae_event ev = { .event_type = FALCON_FAE_NACK };
+
+	if (!falcon_fae_event_rx(c, pi, meta, &ev))
+		return;
+	ev.nack_code = pi->nack_code;
+	falcon_fae_run_rx(c, &ev, meta->now_ns);
+}
+
+/**
+ * falcon_fae_retx() - a packet is retransmitted (10.3.2)
+ * @c:		connection
+ * @flow:	the flow on which it was lost
+ * @reason:	after a time-out, or early
+ * @count:	how many times the packet has been retransmitted, with this one.
+ *		10.6.2.1 calls it cumulative; 10.5.6 counts events of the whole
+ *		connection instead, by which three packets lost at once would
+ *		throw fcwnd to its minimum
+ * @now_ns:	caller's clock
+ *
+ * Context: Connection lock held.
+ */
+void falcon_fae_retx(struct falcon_core *c, u8 flow,
+		     enum falcon_fae_retx_reason reason, unsigned int count,
+		     u64 now_ns)
+{
+	struct falcon_fae_event ev = { .event_type = FALCON_FAE_RETX };
+
+	falcon_fae_event_common(c, flow, now_ns, &ev);
+	ev.retransmit_reason = reason;
+	ev.retransmit_count = min_t(unsigned int, count, FALCON_FAE_MAX_RETX);
+	ev.base_delay_target = falcon_fae_base_target(c, &c->flow[flow], &ev);
+	falcon_fae_run(c, &ev, now_ns);
+}
+
+/**
+ * falcon_fae_init() - begin with the algorithm of the connection's cfg
+ * @c:		connection, cfg is set; no algorithm there is Swift
+ * @now_ns:	caller's clock
+ *
+ * Context: Connection lock held, or nobody else knows @c.
+ */
+void falcon_fae_init(struct falcon_core *c, u64 now_ns)
+{
+	/* Half the range back: no guard holds the first change up. */
+	u32 past = (falcon_fae_now(now_ns) - FALCON_FAE_TIME_MASK / 2) &
+		   FALCON_FAE_TIME_MASK;
+	u8 f;
+
+	if (!c->cfg.fae)
+		c->cfg.fae = &falcon_fae_swift;
+
+	c->nic_time_marker = past;
+	for (f = 0; f < c->cfg.nr_flows; f++) {
+		struct falcon_flow *fl = &c->flow[f];
+		struct falcon_fae_result res = {
+			.connection_id = c->cfg.cid,
+			.flow = f,
+			.fabric_window_time_marker = past,
+			.nic_window_time_marker = past,
+			.retransmit_timeout =
+				falcon_ns_to_units(c->cfg.rto_ns),
+		};
+
+		fl->min_delay = FAE_NO_DELAY;
+		fl->min_delay_half = FAE_NO_DELAY;
+		fl->min_delay_stamp_ns = now_ns;
+		fl->fae_event_ns = now_ns;
+		memset(fl->fae_priv, 0, sizeof(fl->fae_priv));
+		c->cfg.fae->init(fl->fae_priv, &res);
+		falcon_fae_apply(c, fl, &res, now_ns);
+	}
+	c->rto_ns = c->cfg.rto_ns;
+}
+
+/**
+ * falcon_fae_release() - the connection ends
+ * @c:		connection, after falcon_fae_init()
+ *
+ * Context: Connection lock held, or nobody else knows @c.
+ */
+void falcon_fae_release(struct falcon_core *c)
+{
+	u8 f;
+
+	if (!c->cfg.fae->release)
+		return;
+	for (f = 0; f < c->cfg.nr_flows; f++)
+		c->cfg.fae->release(c->flow[f].fae_priv);
+}
