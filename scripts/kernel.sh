@@ -81,7 +81,7 @@ unpack_dir()
 {
 	local dir=$1 key root
 
-	[ -e "$dir/bzImage" ] || die "no kernel in $dir (make debug-kernel, or set DEBUG_KERNEL)"
+	[ -e "$dir/bzImage" ] || die "no bzImage in $dir"
 	key=$(stat -L -c '%n %s %Y' "$dir/bzImage" | cksum | cut -d' ' -f1)
 	root=$store/dir-$key
 	if [ ! -e "$root/.done" ]; then
@@ -117,6 +117,8 @@ elif [ -f "$kernel" ]; then
 	moddir=
 else
 	case $kernel in
+	*/*)
+		die "nothing at $kernel (make debug-kernel, or set DEBUG_KERNEL)" ;;
 	*-*)
 		release=$kernel ;;
 	*)

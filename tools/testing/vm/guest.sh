@@ -41,6 +41,7 @@ mount_all()
 		mkdir -p "/lib/modules/$(uname -r)"
 		mount --bind "$VM_MODDIR" "/lib/modules/$(uname -r)"
 	fi
+	[ -z "$VM_OWN" ] || cp -r "$VM_OWN/." "/lib/modules/$(uname -r)/"
 	mkdir -p /out
 	mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144,cache=none out /out
 }
@@ -147,8 +148,7 @@ run_shell()
 }
 
 # What must be looked at when nothing runs any more.  kmemleak reports only
-# what is older than five seconds, and the second scan clears stale pointers
-# of the first.
+# what is older than five seconds and looks the same in two scans.
 finish()
 {
 	local leaks=/sys/kernel/debug/kmemleak

@@ -155,6 +155,27 @@ stage_modules()
 	done
 }
 
+# This tree's modules built for the kernel, with the indices of modprobe made
+# as if they were installed: sets $own, a directory laid over lib/modules/RELEASE
+# in the guest.
+stage_own()
+{
+	local build=$top/build/$release modules
+
+	own=
+	mapfile -t modules < <(find "$build" -name '*.ko' 2>/dev/null)
+	if [ -z "$moddir" ] || [ ${#modules[@]} -eq 0 ]; then
+		return
+	fi
+	own=$run/own/lib/modules/$release
+	mkdir -p "$own/updates"
+	cp "${modules[@]}" "$own/updates/"
+	cp "$moddir"/modules.{order,builtin*} "$own/"
+	ln -s "$moddir/kernel" "$own/kernel"
+	PATH=$PATH:/usr/sbin:/sbin depmod -b "$run/own" "$release"
+	rm "$own/kernel"
+}
+
 # What the guest is told: shell assignments, sourced by guest.sh.
 write_env()
 {
@@ -162,7 +183,7 @@ write_env()
 
 	{
 		printf '%s=%q\n' VM_MODE $mode VM_DIR "$dir" VM_TOP "$top" \
-			VM_MODDIR "$moddir" VM_TIMEOUT "$timeout" \
+			VM_MODDIR "$moddir" VM_OWN "$own" VM_TIMEOUT "$timeout" \
 			VM_HOSTS "$hosts" VM_MAC "$(mac_of "$host")" VM_MTU "$mtu" \
 			VM_TERM "${TERM:-dumb}" \
 			VM_ROWS "$( (tput lines || echo 24) 2>/dev/null)" \
@@ -242,7 +263,7 @@ boot()
 	cd "$run"
 	# shellcheck disable=SC2046 # option lists, free of blanks
 	exec "${limit[@]+"${limit[@]}"}" qemu-system-x86_64 -name "falcon$host" \
-		-nodefaults -no-user-config -no-reboot -display none \
+		-machine q35 -nodefaults -no-user-config -no-reboot -display none \
 		$(accel_options) -m "$mem" -smp "$smp" \
 		-kernel "$image" -initrd "initrd.$host" \
 		-append "console=ttyS0 panic=-1 oops=panic softlockup_panic=1 \
@@ -385,6 +406,7 @@ trap 'exit 143' TERM
 ln -s "$(realpath "$out")" "$run/out"
 rm -f "$out"/.up[12]
 stage_modules "$run/modules"
+stage_own
 if [ $mode = shell ]; then
 	run_shell
 else

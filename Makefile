@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Falcon for Linux, out of tree: what a person types.
+#
+# Builds the kernel modules against installed headers, hands the user-space
+# parts and the tests to their own Makefiles and scripts.  Nothing is built
+# outside build/.  `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := modules
+
+top := $(CURDIR)
+prefix ?= /usr/local
+
+# --- which kernel ------------------------------------------------------------
+# KVER is 6.1, 6.12, debug, or a release; KDIR a directory of headers.
+
+ifdef KDIR
+release := $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h)
+else
+KVER ?= $(shell [ -e /lib/modules/$$(uname -r)/build ] && uname -r || echo 6.1)
+KDIR = $(shell scripts/kernel.sh kdir $(KVER))
+release = $(shell scripts/kernel.sh release $(KVER))
+endif
+export DEBUG_KERNEL
+
+build = $(top)/build/$(release)
+
+# --- modules -----------------------------------------------------------------
+
+# The configuration that a kernel tree would have.
+CONFIG := CONFIG_FALCON=m CONFIG_E2100SIM=m CONFIG_INFINIBAND_FALCON=m
+kbuild = $(MAKE) -C $(KDIR) M=$(build) $(CONFIG)
+
+.PHONY: modules
+modules:
+	scripts/mirror.sh $(build)
+	+$(kbuild) modules
+
+# --- user space --------------------------------------------------------------
+
+tools_make = $(MAKE) -C tools/net/falcon O=$(top)/build/tools prefix=$(prefix)
+
+.PHONY: tools
+tools:
+	+$(tools_make)
+
+# --- install -----------------------------------------------------------------
+
+.PHONY: install modules_install tools_install
+install: modules_install tools_install
+
+modules_install: modules
+	+$(kbuild) INSTALL_MOD_PATH=$(DESTDIR) INSTALL_MOD_DIR=updates \
+		CONFIG_MODULE_SIG_ALL= modules_install
+	[ -n '$(DESTDIR)' ] || depmod $(release)
+
+tools_install: tools
+	install -D -m 644 -t $(DESTDIR)$(prefix)/include/linux include/uapi/linux/falcon*.h
+	+$(tools_make) install DESTDIR=$(DESTDIR)
+
+# --- tests -------------------------------------------------------------------
+# VM_KERNELS: what check-vm boots, one after the other.
+
+VM_KERNELS ?= 6.1
+TESTS ?=
+
+.PHONY: check check-unit check-vm check-debug lint coverage bench demo
+check:
+	TESTS='$(TESTS)' scripts/check.sh unit $(VM_KERNELS:%=vm:%)
+
+check-unit:
+	scripts/check.sh unit
+
+check-vm:
+	TESTS='$(TESTS)' scripts/check.sh $(VM_KERNELS:%=vm:%)
+
+check-debug:
+	TESTS='$(TESTS)' scripts/check.sh vm:debug
+
+lint:
+	scripts/lint.sh
+
+coverage:
+	$(MAKE) -C tools/testing/falcon/unit coverage
+
+bench demo:
+	scripts/$@.sh
+
+# --- kernels -----------------------------------------------------------------
+
+.PHONY: debug-kernel in-tree
+debug-kernel:
+	tools/testing/vm/debug-kernel.sh build/debug-kernel
+
+in-tree:
+	scripts/in-tree.sh '$(LINUX)'
+
+# --- the rest ----------------------------------------------------------------
+
+.PHONY: clean distclean help
+clean:
+	for dir in build/*; do \
+		case $$dir in \
+		build/kernels|build/linux-*|build/debug-kernel|build/apt) ;; \
+		*) rm -rf $$dir ;; \
+		esac; \
+	done
+
+distclean: clean
+	rm -rf build
+
+help:
+	@echo 'Build:    modules (default)   falcon.ko and the other modules, in build/RELEASE'
+	@echo '          tools               the falcon command and its companions'
+	@echo '          install             modules, tools, man pages, headers (DESTDIR, prefix)'
+	@echo '          clean, distclean    distclean also drops fetched and built kernels'
+	@echo '          in-tree LINUX=DIR   copy the sources into a kernel tree'
+	@echo 'Test:     check               unit and VM tests'
+	@echo '          check-unit          the protocol in user space'
+	@echo '          check-vm            kselftests in a VM (TESTS=PATTERN, VM_KERNELS="6.1 6.12")'
+	@echo '          check-debug         the same under KASAN, lockdep, kmemleak'
+	@echo '          lint                warnings, sparse, checkpatch, kernel-doc, shellcheck, codespell'
+	@echo '          coverage            line coverage of the unit tests'
+	@echo 'Show:     demo                two hosts in a VM talk Falcon'
+	@echo '          bench               Falcon beside TCP, on the same link'
+	@echo 'Kernels:  debug-kernel        build one with the checkers, in build/debug-kernel'
+	@echo 'Choose:   KVER=6.1|6.12|debug|RELEASE, or KDIR=DIRECTORY of headers;'
+	@echo '          DEBUG_KERNEL=DIRECTORY of a ready debug kernel'
+	@echo 'Packages: scripts/deps.sh installs what is missing'

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# check.sh - runs test suites, and ends with their sum.
+#
+# Suites: "unit" is the protocol in user space; "vm:KERNEL" builds the modules,
+# the tools and the selftests' helper programs, and runs the kselftests in one
+# VM with that kernel.  Each leaves build/tests/SUITE.tap.  TESTS selects
+# kselftests.  VM_TIMEOUT is the seconds that one VM may take.
+
+set -euo pipefail
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+results=$top/build/tests
+cd "$top"
+
+[ $# -gt 0 ] || { echo "usage: scripts/check.sh unit|vm:KERNEL..." >&2; exit 2; }
+
+unit()
+{
+	make --no-print-directory -C tools/testing/falcon/unit check
+}
+
+# Quiet unless it fails.
+step()
+{
+	local log=$results/step.log
+
+	if ! "$@" >"$log" 2>&1; then
+		cat "$log" >&2
+		echo "not ok - $*"
+		return 1
+	fi
+}
+
+build_for_vm()
+{
+	local kernel=$1 dir out
+
+	step make -j"$(nproc)" KVER="$kernel" modules || return
+	step make tools_install DESTDIR="$results/root" || return
+	for dir in net/falcon drivers/net/e2100sim rdma/falcon; do
+		[ -e "tools/testing/selftests/$dir/Makefile" ] || continue
+		out=$top/build/selftests/$dir
+		mkdir -p "$out"
+		step make -C "tools/testing/selftests/$dir" O="$out" OUTPUT="$out" || return
+	done
+}
+
+vm()
+{
+	local kernel=$1
+
+	build_for_vm "$kernel" || return
+	tools/testing/vm/vm.sh --kernel "$kernel" --out "$top/build/vm-out/$kernel" \
+		--log "$results/vm-$kernel.console" --timeout "${VM_TIMEOUT:-1800}" \
+		--env TESTS="${TESTS-}" -- tools/testing/vm/run-tests.sh
+}
+
+run_suite()
+{
+	local suite=$1 tap=$results/${1/:/-}.tap status=0
+
+	case $suite in
+	unit) unit ;;
+	vm:*) vm "${suite#vm:}" ;;
+	*) echo "check.sh: no suite $suite" >&2; return 2 ;;
+	esac 2>&1 | tee "$tap" || status=${PIPESTATUS[0]}
+
+	# A suite that failed without a failed test broke down as a whole.
+	if [ "$status" -ne 0 ] && ! grep -q '^not ok' "$tap"; then
+		echo "not ok - $suite ended with status $status" | tee -a "$tap"
+	fi
+}
+
+mkdir -p "$results"
+taps=()
+for suite; do
+	echo "# suite: $suite"
+	run_suite "$suite"
+	taps+=("$results/${suite/:/-}.tap")
+done
+scripts/tally.sh "${taps[@]}"

@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# run-tests.sh - runs the kselftests in the guest, one after the other.
+#
+# A test is an executable NAME.sh in a selftest directory (lib*.sh are not);
+# exit status 0 is a pass, 4 a skip, all else a failure.  Prints TAP, one line
+# a test, the test's own output before it as comments; a log of each goes to
+# /out.  TESTS is a shell pattern or a part of directory/NAME.  A directory's
+# "settings" file may say timeout=SECONDS (for one test, default 120).
+
+work=/run/falcon
+dirs="net/falcon drivers/net/e2100sim rdma/falcon"
+pattern=${TESTS-}
+count=0
+failed=0
+
+# Scripts, helper programs and tools move into memory: 9p is slow to search.
+copy_tests()
+{
+	local dir built
+
+	for dir in $dirs; do
+		mkdir -p "$work/$dir"
+		built=$FALCON_TOP/build/selftests/$dir
+		[ ! -d "$FALCON_TOP/tools/testing/selftests/$dir" ] ||
+			cp -rL "$FALCON_TOP/tools/testing/selftests/$dir/." "$work/$dir/"
+		[ ! -d "$built" ] || cp -rL "$built/." "$work/$dir/"
+	done
+	[ ! -d "$FALCON_TOP/build/tests/root" ] || cp -r "$FALCON_TOP/build/tests/root/." /
+}
+
+list_tests()
+{
+	local dir file
+
+	for dir in $dirs; do
+		for file in "$work/$dir"/*.sh; do
+			case ${file##*/} in
+			lib*|'*.sh') continue ;;
+			esac
+			[ -x "$file" ] && wanted "$dir/${file##*/}" && echo "$dir/${file##*/}"
+		done
+	done
+}
+
+# shellcheck disable=SC2254 # the pattern is meant to be one
+wanted()
+{
+	case $1 in
+	*$pattern*|$pattern|*/$pattern|*/$pattern.sh) return 0 ;;
+	esac
+	return 1
+}
+
+result()
+{
+	local status=$1 name=$2
+
+	count=$((count + 1))
+	case $status in
+	0) echo "ok $count - $name" ;;
+	4) echo "ok $count - $name # SKIP" ;;
+	*)
+		failed=$((failed + 1))
+		echo "not ok $count - $name # status $status" ;;
+	esac
+}
+
+# Seconds for one test of a directory; checkers make a kernel slow.
+limit_of()
+{
+	local limit
+
+	limit=$(sed -n 's/^timeout=//p' "$work/$1/settings" 2>/dev/null)
+	limit=${limit:-${TEST_TIMEOUT:-120}}
+	case $(uname -r) in
+	*debug*) limit=$((limit * 4)) ;;
+	esac
+	echo "$limit"
+}
+
+# The kernel remembers in its taint that it warned (512) or died (128).
+bad_taint()
+{
+	echo $(($(cat /proc/sys/kernel/tainted) & (512 | 128)))
+}
+
+run_test()
+{
+	local test=$1 dir=${1%/*} log status before
+
+	log=/out/${test//\//-}.log
+	echo "run-tests: $test" >/dev/kmsg
+	before=$(bad_taint)
+	cd "$work/$dir" || return
+	timeout -k 10 "$(limit_of "$dir")" "./${test##*/}" 2>&1 </dev/null |
+		tee "$log" | sed -u 's/^/# /'
+	status=${PIPESTATUS[0]}
+	cd /
+	if [ "$(bad_taint)" != "$before" ]; then
+		echo "# the kernel warned during this test"
+		status=99
+	fi
+	result "$status" "$test"
+}
+
+load_modules()
+{
+	[ -e "/lib/modules/$(uname -r)/updates/falcon.ko" ] || return 4
+	modprobe falcon
+}
+
+# Modules that are still in use show here.
+unload_modules()
+{
+	local module file
+
+	for file in "/lib/modules/$(uname -r)"/updates/*.ko; do
+		module=$(basename "$file" .ko)
+		[ "$module" = falcon ] || modprobe -r "$module" || return 1
+	done
+	modprobe -r falcon
+}
+
+copy_tests
+mapfile -t tests < <(list_tests)
+echo "1..$((${#tests[@]} + 2))"
+load_modules
+result $? "modules load"
+for test in "${tests[@]}"; do
+	run_test "$test"
+done
+unload_modules
+result $? "modules unload"
+[ $failed -eq 0 ]
