@@ -314,7 +314,6 @@ enum falcon_txpkt_state {
 #define FALCON_RXF_AR		BIT(0)	/* AR bit: ACK when acknowledged */
 #define FALCON_RXF_RNR		BIT(1)	/* pull: not before due_ns */
 #define FALCON_RXF_HELD		BIT(2)	/* holds network request resources */
-#define FALCON_RXF_ANSWERED	BIT(3)	/* accepted by the ULP */
 
 struct falcon_txwin {
 	u32 base;			/* oldest PSN not acknowledged */
@@ -365,6 +364,7 @@ struct falcon_rsn_win {
 	u64 rnr[FALCON_RSN_WIN / 64];	/* RNR NACKed and not accepted since */
 	u64 at_ulp[FALCON_RSN_WIN / 64]; /* of these, delivered again */
 	u16 nr_rnr;
+	u8  timeout;			/* of the last RNR, for later RSNs */
 };
 
 /**
@@ -393,6 +393,7 @@ struct falcon_core {
 	u32 nr_flight;
 	u32 ar_count;
 	bool tlp_probed;		/* once, until something is delivered */
+	bool progress;			/* something was delivered just now */
 	bool dying;			/* fatal error, to be carried out */
 
 	/* packet delivery, receive side */

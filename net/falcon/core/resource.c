@@ -8,7 +8,9 @@
  * Called by the transaction sublayer under the connection lock, by many
  * connections at once: only atomic counters are shared.
  */
+#include <linux/compiler.h>
 #include <linux/kernel.h>
+#include <linux/limits.h>
 #include <linux/minmax.h>
 #include "resource.h"
 
@@ -199,6 +201,33 @@ void falcon_res_put(struct falcon_resources *res, struct falcon_res_use *use,
 	}
 	use->pkts[pool]--;
 	use->cells[pool] -= cells;
+}
+
+/**
+ * falcon_res_put_all() - give back everything a connection holds
+ * @res:	the pools; NULL: unlimited
+ * @use:	what the connection holds; all zero afterwards
+ *
+ * Context: connection lock of @use.
+ */
+void falcon_res_put_all(struct falcon_resources *res,
+			struct falcon_res_use *use)
+{
+	int i;
+
+	for (i = 0; i < FALCON_NR_POOL; i++) {
+		if (res) {
+			struct falcon_pool_state *p = &res->pool[i];
+
+			falcon_count_put(&p->pkts, use->pkts[i], p->max_pkts);
+			falcon_count_put(&p->cells, use->cells[i],
+					 p->max_cells);
+		}
+		use->pkts[i] = 0;
+		use->cells[i] = 0;
+	}
+	if (res)
+		falcon_res_average(res);
 }
 
 /* 31 evenly spaced thresholds cut the pool into 32 levels (10.2). */

@@ -95,6 +95,8 @@ bool falcon_res_get_net(struct falcon_resources *res,
 			struct falcon_res_use *use, u32 bytes, bool hol);
 void falcon_res_put(struct falcon_resources *res, struct falcon_res_use *use,
 		    enum falcon_pool pool, u32 bytes);
+void falcon_res_put_all(struct falcon_resources *res,
+			struct falcon_res_use *use);
 u8 falcon_res_level(const struct falcon_resources *res);
 bool falcon_res_xon(const struct falcon_resources *res,
 		    struct falcon_res_use *use, bool retransmitting);

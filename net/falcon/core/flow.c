@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The flows of a connection: which one the next packet takes, and when it may
+ * depart. A flow has its own path label and fabric window; PSNs are shared.
+ * With one flow the gate is exactly that of 9.1.2: PSN < base + fcwnd. With
+ * several, fcwnd of that gate is their sum, and a packet goes to the flow with
+ * the largest open window.
+ *
+ * Called by sched.c and pdl_tx.c.
+ */
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include "internal.h"
+
+/* A spread of one seed over labels; any good mixing does. */
+static u32 falcon_mix(u32 x)
+{
+	x ^= x >> 16;
+	x *= 0x7feb352du;
+	x ^= x >> 15;
+	x *= 0x846ca68bu;
+	return x ^ x >> 16;
+}
+
+void falcon_flow_init(struct falcon_core *c)
+{
+	u8 i;
+
+	for (i = 0; i < FALCON_MAX_FLOWS; i++) {
+		struct falcon_flow *f = &c->flow[i];
+
+		INIT_LIST_HEAD(&f->sent);
+		f->rack_due_ns = FALCON_NO_TIMER;
+		f->label = falcon_mix(c->cfg.flow_seed + i);
+	}
+}
+
+/* 10.3.5: the integer portion; below one, one packet is outstanding. */
+u32 falcon_flow_fcwnd(const struct falcon_flow *f)
+{
+	return max(f->fcwnd >> FALCON_FCWND_SHIFT, 1U);
+}
+
+u32 falcon_flow_fcwnd_total(const struct falcon_core *c)
+{
+	u32 sum = 0;
+	u8 i;
+
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		sum += falcon_flow_fcwnd(&c->flow[i]);
+	return sum;
+}
+
+/*
+ * The flow with the largest open window; equals take turns. @any: even if all
+ * are closed. That is for the packet at the window's base, which everything
+ * waits for, and with one flow, where the gate of 9.1.2 has decided already.
+ */
+bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u8 *flow)
+{
+	u8 n = c->cfg.nr_flows, best = 0, i;
+	s32 best_open = S32_MIN;
+
+	if (n == 1) {
+		*flow = 0;
+		return true;
+	}
+	for (i = 0; i < n; i++) {
+		u8 id = (c->last_flow + 1 + i) % n;
+		const struct falcon_flow *f = &c->flow[id];
+		s32 open = falcon_flow_fcwnd(f) - f->outstanding[win];
+
+		if (open > best_open) {
+			best_open = open;
+			best = id;
+		}
+	}
+	*flow = best;
+	return any || best_open > 0;
+}
+
+/* 10.3.5, 10.6.2.2: below one packet, packets leave inter_packet_gap apart. */
+u64 falcon_flow_depart(struct falcon_flow *f, u64 now_ns)
+{
+	u64 depart = max(now_ns, f->next_depart_ns);
+	u64 gap = 0;
+
+	if (f->fcwnd < 1U << FALCON_FCWND_SHIFT)
+		gap = (u64)f->inter_packet_gap * FALCON_TS_UNIT_PS / 1000;
+	f->next_depart_ns = depart + gap;
+	return depart;
+}

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * When is a packet lost? (9.1.4, 9.1.5)
+ *
+ * Early policies stand in one table, each on or off for a connection: the
+ * out-of-order distance of an EACK, its out-of-window notification, RACK on
+ * each flow. Behind them are the tail loss probe and, always, the time-out of
+ * each packet. A policy only marks: pdl_tx.c retransmits, by the gate.
+ *
+ * ack.c calls on every acknowledgement, core.c when a timer runs out.
+ */
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include "fae.h"
+#include "internal.h"
+#include "window.h"
+
+#define TLP_MIN_NS	50000u
+#define MAX_BACKOFF	16
+
+static const u8 falcon_bitmap_bits[FALCON_NR_WIN] = {
+	[FALCON_WIN_REQ] = FALCON_RX_WIN_REQ,
+	[FALCON_WIN_DATA] = FALCON_RX_WIN_DATA,
+};
+
+/* How far beyond its bitmap an EACK-OWN says something: half of it */
+static u32 falcon_own_reach(u8 win)
+{
+	return falcon_bitmap_bits[win] + falcon_bitmap_bits[win] / 2;
+}
+
+static u64 falcon_rtt(const struct falcon_core *c)
+{
+	return c->srtt_ns ?: c->rto_ns;
+}
+
+/* 9.1.4 recency check: a transmission gets one RTT to be acknowledged. */
+static bool falcon_recent(const struct falcon_core *c,
+			  const struct falcon_txpkt *p, u64 now_ns)
+{
+	return p->sent_ns + falcon_rtt(c) >= now_ns;
+}
+
+static bool falcon_may_early(const struct falcon_txpkt *p)
+{
+	return p->state == FALCON_TXPKT_FLIGHT && p->early < FALCON_MAX_EARLY;
+}
+
+/* Flows that lost packets early, and the largest count of a packet's losses */
+struct falcon_loss {
+	u8 count[FALCON_MAX_FLOWS];
+};
+
+static void falcon_mark(struct falcon_core *c, struct falcon_txpkt *p,
+			u8 reason, struct falcon_loss *loss)
+{
+	p->early++;
+	loss->count[p->flow] = max(loss->count[p->flow], p->early);
+	falcon_pkt_lost(c, p, reason);
+}
+
+/* The received bits of an EACK for a window; an acknowledged one is received */
+static void falcon_rx_bits(const struct falcon_pkt_info *pi, u8 win,
+			   u64 bits[2])
+{
+	if (win == FALCON_WIN_REQ) {
+		bits[0] = pi->req_bits;
+		bits[1] = 0;
+	} else {
+		bits[0] = pi->data_rx[0] | pi->data_ack[0];
+		bits[1] = pi->data_rx[1] | pi->data_ack[1];
+	}
+}
+
+/*
+ * The PSN below which a '0' of the bitmap is a loss: psn_high - ooo_threshold.
+ * False if nothing can be: no bits, or no hole below the highest.
+ */
+static bool falcon_ooo_limit(const struct falcon_core *c,
+			     const struct falcon_pkt_info *pi, u8 win,
+			     u32 *limit)
+{
+	u64 bits[2];
+	u32 len;
+
+	falcon_rx_bits(pi, win, bits);
+	len = falcon_bits_len(bits);
+	if (len == hweight64(bits[0]) + hweight64(bits[1]))
+		return false;
+	if (len - 1 <= c->cfg.ooo_threshold)
+		return false;
+	*limit = pi->rbpsn[win] + len - 1 - c->cfg.ooo_threshold;
+	return true;
+}
+
+/* Does an EACK show a loss by out-of-order distance? For the FAE event. */
+bool falcon_loss_eack_drop(const struct falcon_core *c,
+			   const struct falcon_pkt_info *pi)
+{
+	u64 bits[2];
+	u32 limit;
+	u8 win;
+
+	for (win = 0; win < FALCON_NR_WIN; win++) {
+		if (!falcon_ooo_limit(c, pi, win, &limit))
+			continue;
+		falcon_rx_bits(pi, win, bits);
+		limit -= pi->rbpsn[win];
+		if (~bits[0] & (limit >= 64 ? ~0ULL : (1ULL << limit) - 1))
+			return true;
+		if (limit > 64 && ~bits[1] & ((1ULL << (limit - 64)) - 1))
+			return true;
+	}
+	return false;
+}
+
+/* 9.1.4 OOO-distance heuristic with recency check */
+static void falcon_loss_ooo(struct falcon_core *c,
+			    const struct falcon_pkt_info *pi, u64 now_ns,
+			    struct falcon_loss *loss)
+{
+	struct falcon_txpkt *p, *n;
+	u32 limit;
+	u8 win;
+
+	if (pi->type != FALCON_PKT_EACK)
+		return;
+	for (win = 0; win < FALCON_NR_WIN; win++) {
+		if (!falcon_ooo_limit(c, pi, win, &limit))
+			continue;
+		list_for_each_entry_safe(p, n, &c->tx[win].pkts, win_node) {
+			if (!falcon_before(p->psn, limit))
+				break;
+			if (falcon_may_early(p) && !falcon_recent(c, p, now_ns))
+				falcon_mark(c, p, FALCON_RETX_OOO, loss);
+		}
+	}
+}
+
+/*
+ * 9.1.4 OWN heuristic, at most once an RTT: what the bitmap does not show as
+ * received, inside it and a little beyond.
+ */
+static void falcon_loss_own(struct falcon_core *c,
+			    const struct falcon_pkt_info *pi, u64 now_ns,
+			    struct falcon_loss *loss)
+{
+	struct falcon_txpkt *p, *n;
+	u8 win;
+
+	if (pi->type != FALCON_PKT_EACK)
+		return;
+	for (win = 0; win < FALCON_NR_WIN; win++) {
+		struct falcon_txwin *w = &c->tx[win];
+		u32 end = pi->rbpsn[win] + falcon_own_reach(win);
+		u8 bit = win == FALCON_WIN_REQ ? FALCON_OWN_REQUEST :
+						 FALCON_OWN_DATA;
+
+		if (!(pi->own & bit) || w->own_ns + falcon_rtt(c) >= now_ns)
+			continue;
+		w->own_ns = now_ns;
+		list_for_each_entry_safe(p, n, &w->pkts, win_node) {
+			if (!falcon_before(p->psn, end))
+				break;
+			if (falcon_may_early(p) && !falcon_recent(c, p, now_ns))
+				falcon_mark(c, p, FALCON_RETX_OWN, loss);
+		}
+	}
+}
+
+/* RACK window: a quarter of an RTT of reordering is no loss. */
+static u64 falcon_rack_window(const struct falcon_core *c,
+			      const struct falcon_flow *f)
+{
+	return (c->srtt_ns ?: f->rack_rtt_ns) / 4;
+}
+
+/*
+ * RACK, one flow: what was sent before the newest packet delivered, and has
+ * had that packet's round trip and the window since, is lost. The rest of what
+ * was sent before it comes back when the RACK timer runs out.
+ */
+static void falcon_rack_flow(struct falcon_core *c, struct falcon_flow *f,
+			     u64 now_ns, struct falcon_loss *loss)
+{
+	u64 grace = f->rack_rtt_ns + falcon_rack_window(c, f);
+	struct falcon_txpkt *p, *n;
+
+	f->rack_due_ns = FALCON_NO_TIMER;
+	list_for_each_entry_safe(p, n, &f->sent, time_node) {
+		if (p->sent_ns >= f->rack_sent_ns)
+			break;
+		if (p->sent_ns + grace > now_ns) {
+			f->rack_due_ns = p->sent_ns + grace;
+			break;
+		}
+		if (falcon_may_early(p))
+			falcon_mark(c, p, FALCON_RETX_RACK, loss);
+	}
+}
+
+static void falcon_loss_rack(struct falcon_core *c,
+			     const struct falcon_pkt_info *pi, u64 now_ns,
+			     struct falcon_loss *loss)
+{
+	u8 i;
+
+	if (!c->progress)
+		return;
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		falcon_rack_flow(c, &c->flow[i], now_ns, loss);
+}
+
+static void falcon_rack_timer(struct falcon_core *c, u64 now_ns,
+			      struct falcon_loss *loss)
+{
+	u8 i;
+
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		if (c->flow[i].rack_due_ns <= now_ns)
+			falcon_rack_flow(c, &c->flow[i], now_ns, loss);
+}
+
+static u64 falcon_rack_due(const struct falcon_core *c)
+{
+	u64 due = FALCON_NO_TIMER;
+	u8 i;
+
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		due = min(due, c->flow[i].rack_due_ns);
+	return due;
+}
+
+/* The first packet not known to be received, of the window that sent it first */
+static struct falcon_txpkt *falcon_tlp_probe(struct falcon_core *c)
+{
+	struct falcon_txpkt *probe = NULL, *p;
+	u8 win;
+
+	for (win = 0; win < FALCON_NR_WIN; win++)
+		list_for_each_entry(p, &c->tx[win].pkts, win_node)
+			if (p->state == FALCON_TXPKT_FLIGHT) {
+				if (!probe || p->sent_ns < probe->sent_ns)
+					probe = p;
+				break;
+			}
+	return probe;
+}
+
+/*
+ * Tail loss probe: silence after the last packets. The first unreceived PSN
+ * goes again, to draw an ACK that tells what is missing. Once, until something
+ * is delivered; after that it is the time-out's turn. A probe is no sign of
+ * congestion: the FAE does not hear of it.
+ */
+static void falcon_tlp_timer(struct falcon_core *c, u64 now_ns,
+			     struct falcon_loss *loss)
+{
+	struct falcon_txpkt *p;
+
+	if (!c->nr_flight || c->tlp_due_ns > now_ns)
+		return;
+	c->tlp_due_ns = FALCON_NO_TIMER;
+	c->tlp_probed = true;
+	p = falcon_tlp_probe(c);
+	if (!p || !falcon_may_early(p))
+		return;
+	p->early++;
+	falcon_pkt_lost(c, p, FALCON_RETX_TLP);
+}
+
+static u64 falcon_tlp_due(const struct falcon_core *c)
+{
+	return c->nr_flight ? c->tlp_due_ns : FALCON_NO_TIMER;
+}
+
+static void falcon_tlp_arm(struct falcon_core *c, u64 now_ns)
+{
+	u64 pto = max_t(u64, TLP_MIN_NS, 2 * c->srtt_ns +
+			c->cfg.ack_coalesce_ns);
+
+	if (c->cfg.loss & FALCON_LOSS_TLP && c->srtt_ns && !c->tlp_probed)
+		c->tlp_due_ns = now_ns + pto;
+}
+
+/*
+ * The early policies. on_ack runs on every acknowledgement, @pi is what
+ * carried it; on_timer when due() has passed.
+ */
+static const struct falcon_loss_policy {
+	const char *name;
+	u8 flag;
+	void (*on_ack)(struct falcon_core *c, const struct falcon_pkt_info *pi,
+		       u64 now_ns, struct falcon_loss *loss);
+	void (*on_timer)(struct falcon_core *c, u64 now_ns,
+			 struct falcon_loss *loss);
+	u64 (*due)(const struct falcon_core *c);
+} falcon_loss_policies[] = {
+	{ "ooo", FALCON_LOSS_OOO, falcon_loss_ooo, NULL, NULL },
+	{ "own", FALCON_LOSS_OWN, falcon_loss_own, NULL, NULL },
+	{ "rack", FALCON_LOSS_RACK, falcon_loss_rack, falcon_rack_timer,
+	  falcon_rack_due },
+	{ "tlp", FALCON_LOSS_TLP, NULL, falcon_tlp_timer, falcon_tlp_due },
+};
+
+static void falcon_loss_report(struct falcon_core *c,
+			       const struct falcon_loss *loss, u64 now_ns)
+{
+	u8 i;
+
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		if (loss->count[i])
+			falcon_fae_retx(c, i, FALCON_FAE_RETX_EARLY,
+					loss->count[i], now_ns);
+}
+
+/* An acknowledgement was processed; @pi carried it, alone or on a packet. */
+void falcon_loss_ack(struct falcon_core *c, const struct falcon_pkt_info *pi,
+		     u64 now_ns)
+{
+	const struct falcon_loss_policy *pol;
+	struct falcon_loss loss = { 0 };
+
+	for (pol = falcon_loss_policies;
+	     pol < falcon_loss_policies + ARRAY_SIZE(falcon_loss_policies);
+	     pol++)
+		if (c->cfg.loss & pol->flag && pol->on_ack)
+			pol->on_ack(c, pi, now_ns, &loss);
+
+	if (c->progress) {
+		c->progress = false;
+		c->tlp_probed = false;
+		falcon_tlp_arm(c, now_ns);
+	}
+	falcon_loss_report(c, &loss, now_ns);
+}
+
+void falcon_loss_sent(struct falcon_core *c, u64 now_ns)
+{
+	falcon_tlp_arm(c, now_ns);
+}
+
+/*
+ * A packet in flight turned out to be delivered. If it was retransmitted less
+ * than any round trip ago, what arrived is the original: the retransmission
+ * was needless, and says nothing about the order of transmissions.
+ */
+void falcon_loss_delivered(struct falcon_core *c, struct falcon_txpkt *p,
+			   u64 now_ns)
+{
+	struct falcon_flow *f = &c->flow[p->flow];
+	u64 rtt = now_ns > p->sent_ns ? now_ns - p->sent_ns : 0;
+
+	c->progress = true;
+	f->rto_streak = 0;
+	if (p->flags & FALCON_TXF_RETX && rtt < c->min_rtt_ns) {
+		c->stats.spurious++;
+		return;
+	}
+	if (p->sent_ns > f->rack_sent_ns) {
+		f->rack_sent_ns = p->sent_ns;
+		f->rack_rtt_ns = min_t(u64, rtt, U32_MAX);
+	}
+}
+
+/* RTO in force, doubled @backoff times, within its bounds */
+u64 falcon_rto(const struct falcon_core *c, u8 backoff)
+{
+	u64 rto = max(c->rto_ns, c->cfg.min_rto_ns);
+
+	rto <<= min_t(u8, backoff, MAX_BACKOFF);
+	return min(rto, c->cfg.max_rto_ns);
+}
+
+/*
+ * Time-out of the oldest packet in flight on a flow. Each RTO that fires backs
+ * off once for what is sent afterwards; what was sent before keeps its timer,
+ * so in transmission order is the order of expiry.
+ */
+static u64 falcon_flow_rto_due(const struct falcon_core *c,
+			       const struct falcon_flow *f)
+{
+	struct falcon_txpkt *p;
+	u8 backoff = f->rto_streak;
+
+	p = list_first_entry_or_null(&f->sent, struct falcon_txpkt, time_node);
+	if (!p)
+		return FALCON_NO_TIMER;
+	if (backoff && p->sent_ns < f->rto_epoch_ns)
+		backoff--;
+	return p->sent_ns + falcon_rto(c, backoff);
+}
+
+/*
+ * Does this time-out bring the packet nearer to Max Retransmit Attempts? Not
+ * if the peer lives and has it, has answered that it had no room, or cannot
+ * have room because the PSN is beyond its window.
+ */
+static bool falcon_attempt_counts(const struct falcon_core *c,
+				  const struct falcon_txpkt *p)
+{
+	u8 win = falcon_type_win(p->orig_type);
+
+	if (c->last_rx_ns < p->sent_ns)
+		return true;
+	if (p->state == FALCON_TXPKT_RCVD || p->flags & FALCON_TXF_NO_RESOURCE)
+		return false;
+	return p->psn - c->tx[win].base < falcon_bitmap_bits[win];
+}
+
+/*
+ * Section 11: below Max Retransmit Attempts the packet goes again; at the
+ * maximum a resync takes its place; a resync at the maximum is the end.
+ */
+static void falcon_timed_out(struct falcon_core *c, struct falcon_txpkt *p)
+{
+	if (falcon_attempt_counts(c, p)) {
+		if (p->attempts >= c->cfg.max_attempts) {
+			if (p->type == FALCON_PKT_RESYNC)
+				c->dying = true;
+			else
+				falcon_pkt_resync(c, p,
+						  FALCON_RESYNC_EXHAUSTED);
+			return;
+		}
+		p->attempts++;
+	}
+	falcon_pkt_lost(c, p, FALCON_RETX_RTO);
+}
+
+static void falcon_flow_rto(struct falcon_core *c, u8 flow, u64 now_ns)
+{
+	struct falcon_flow *f = &c->flow[flow];
+	struct falcon_txpkt *p;
+
+	if (falcon_flow_rto_due(c, f) > now_ns)
+		return;
+	while (!c->dying && falcon_flow_rto_due(c, f) <= now_ns) {
+		p = list_first_entry(&f->sent, struct falcon_txpkt, time_node);
+		if (p->sent_ns >= f->rto_epoch_ns || !f->rto_streak) {
+			f->rto_epoch_ns = now_ns;
+			if (f->rto_streak < U8_MAX)
+				f->rto_streak++;
+		}
+		falcon_timed_out(c, p);
+	}
+	falcon_fae_retx(c, flow, FALCON_FAE_RETX_RTO, f->rto_streak, now_ns);
+}
+
+static u64 falcon_rcvd_due(const struct falcon_txwin *w)
+{
+	struct falcon_txpkt *p;
+
+	p = list_first_entry_or_null(&w->rcvd_pkts, struct falcon_txpkt,
+				     time_node);
+	return p ? p->due_ns : FALCON_NO_TIMER;
+}
+
+/*
+ * Time-out of packets received and not acknowledged: an ACK or NACK may be
+ * lost, or the reader is slow. Only the oldest of the window goes again, as a
+ * probe; the others do if no EACK confirms them within one more time-out.
+ */
+static void falcon_rcvd_timer(struct falcon_core *c, u8 win, u64 now_ns)
+{
+	struct falcon_txwin *w = &c->tx[win];
+	struct falcon_txpkt *p;
+	u64 due;
+
+	if (falcon_rcvd_due(w) > now_ns)
+		return;
+	if (w->probe_backoff < MAX_BACKOFF)
+		w->probe_backoff++;
+	due = now_ns + falcon_rto(c, w->probe_backoff);
+	while (!c->dying && falcon_rcvd_due(w) <= now_ns) {
+		p = list_first_entry(&w->rcvd_pkts, struct falcon_txpkt,
+				     time_node);
+		if (p->flags & FALCON_TXF_STALE ||
+		    list_first_entry(&w->pkts, struct falcon_txpkt,
+				     win_node) == p) {
+			falcon_timed_out(c, p);
+			continue;
+		}
+		p->flags |= FALCON_TXF_STALE;
+		p->due_ns = due;
+		falcon_bits_clear(w->rcvd, p->psn - w->base);
+		list_move_tail(&p->time_node, &w->rcvd_pkts);
+	}
+}
+
+/* Nothing heard while packets are outstanding: the peer is dead. */
+static u64 falcon_silence_due(const struct falcon_core *c)
+{
+	if (!c->cfg.user_timeout_ns ||
+	    (list_empty(&c->tx[FALCON_WIN_REQ].pkts) &&
+	     list_empty(&c->tx[FALCON_WIN_DATA].pkts)))
+		return FALCON_NO_TIMER;
+	return max(c->last_rx_ns, c->busy_ns) + c->cfg.user_timeout_ns;
+}
+
+void falcon_loss_timer(struct falcon_core *c, u64 now_ns)
+{
+	const struct falcon_loss_policy *pol;
+	struct falcon_loss loss = { 0 };
+	u8 i;
+
+	if (falcon_silence_due(c) <= now_ns)
+		c->dying = true;
+	for (pol = falcon_loss_policies;
+	     pol < falcon_loss_policies + ARRAY_SIZE(falcon_loss_policies);
+	     pol++)
+		if (c->cfg.loss & pol->flag && pol->on_timer)
+			pol->on_timer(c, now_ns, &loss);
+	falcon_loss_report(c, &loss, now_ns);
+
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		falcon_flow_rto(c, i, now_ns);
+	for (i = 0; i < FALCON_NR_WIN; i++)
+		falcon_rcvd_timer(c, i, now_ns);
+}
+
+u64 falcon_loss_due(const struct falcon_core *c)
+{
+	const struct falcon_loss_policy *pol;
+	u64 due = falcon_silence_due(c);
+	u8 i;
+
+	for (pol = falcon_loss_policies;
+	     pol < falcon_loss_policies + ARRAY_SIZE(falcon_loss_policies);
+	     pol++)
+		if (c->cfg.loss & pol->flag && pol->due)
+			due = min(due, pol->due(c));
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		due = min(due, falcon_flow_rto_due(c, &c->flow[i]));
+	for (i = 0; i < FALCON_NR_WIN; i++)
+		due = min(due, falcon_rcvd_due(&c->tx[i]));
+	return due;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connection scheduler (8.3) and the transmit gate (9.1.2).
+ *
+ * Two queues take turns: what the initiator generates (pull requests and push
+ * data) and what the target generates (pull data), so that neither waits for
+ * the other (CR rule 2). On an ordered connection the initiator's packets,
+ * first transmissions and retransmissions over both windows, leave in RSN
+ * order: what may not leave now holds back all later RSNs (UR rule).
+ *
+ * The other level of 8.3, among connections, is the caller's.
+ */
+#include <linux/minmax.h>
+#include "internal.h"
+#include "window.h"
+
+static struct falcon_txpkt *falcon_first_lost(struct falcon_core *c, u8 class)
+{
+	return list_first_entry_or_null(&c->lost[class], struct falcon_txpkt,
+					time_node);
+}
+
+static struct falcon_txpkt *falcon_first_queued(struct falcon_core *c, u8 queue)
+{
+	return list_first_entry_or_null(&c->sched[queue], struct falcon_txpkt,
+					win_node);
+}
+
+/* 9.1.2, with @base and PSN of the packet's window */
+static bool falcon_gate(struct falcon_core *c, const struct falcon_txpkt *p,
+			u8 *flow)
+{
+	u8 win = falcon_type_win(p->orig_type);
+	struct falcon_txwin *w = &c->tx[win];
+	bool retx = falcon_pkt_sent(p);
+	u32 off = (retx ? p->psn : w->next) - w->base;
+
+	if (off >= falcon_flow_fcwnd_total(c))
+		return false;
+	if (!retx && off >= w->size)
+		return false;
+	if (falcon_pkt_is_request(p) &&
+	    (retx ? w->orrc : w->orc) >= c->ncwnd)
+		return false;
+	return falcon_flow_pick(c, win, retx && !off, flow);
+}
+
+/* The lower RSN of two packets, either of which may be missing */
+static struct falcon_txpkt *falcon_lower_rsn(struct falcon_txpkt *a,
+					     struct falcon_txpkt *b)
+{
+	if (!a || !b)
+		return a ?: b;
+	return falcon_before(a->rsn, b->rsn) ? a : b;
+}
+
+/*
+ * UR rule. A packet that waits out an RNR holds back later RSNs as well: the
+ * target would only RNR NACK them (8.5.3.4).
+ */
+static struct falcon_txpkt *falcon_next_ordered(struct falcon_core *c, u8 *flow)
+{
+	struct falcon_txpkt *p, *rnr;
+
+	p = falcon_lower_rsn(falcon_first_lost(c, FALCON_CLASS_PULL_REQ),
+			     falcon_first_lost(c, FALCON_CLASS_PUSH_DATA));
+	if (!p)
+		p = falcon_first_queued(c, FALCON_QUEUE_REQUESTS);
+	if (!p)
+		return NULL;
+
+	rnr = list_first_entry_or_null(&c->rnr, struct falcon_txpkt,
+				       time_node);
+	if (rnr && falcon_before(rnr->rsn, p->rsn))
+		return NULL;
+	return falcon_gate(c, p, flow) ? p : NULL;
+}
+
+static struct falcon_txpkt *falcon_next_unordered(struct falcon_core *c,
+						  u8 *flow)
+{
+	struct falcon_txpkt *p;
+
+	p = falcon_first_lost(c, FALCON_CLASS_PULL_REQ);
+	if (p && falcon_gate(c, p, flow))
+		return p;
+	p = falcon_first_lost(c, FALCON_CLASS_PUSH_DATA);
+	if (p && falcon_gate(c, p, flow))
+		return p;
+	p = falcon_first_queued(c, FALCON_QUEUE_REQUESTS);
+	if (p && falcon_gate(c, p, flow))
+		return p;
+	return NULL;
+}
+
+static struct falcon_txpkt *falcon_next_pull_data(struct falcon_core *c,
+						  u8 *flow)
+{
+	struct falcon_txpkt *p = falcon_first_lost(c, FALCON_CLASS_PULL_DATA);
+
+	if (!p)
+		p = falcon_first_queued(c, FALCON_QUEUE_PULL_DATA);
+	return p && falcon_gate(c, p, flow) ? p : NULL;
+}
+
+static struct falcon_txpkt *falcon_next_of(struct falcon_core *c, u8 queue,
+					   u8 *flow)
+{
+	if (queue == FALCON_QUEUE_PULL_DATA)
+		return falcon_next_pull_data(c, flow);
+	return falcon_ordered(c) ? falcon_next_ordered(c, flow) :
+				   falcon_next_unordered(c, flow);
+}
+
+/*
+ * The packet that may leave now, still where it was, and its flow. The queues
+ * take turns packet by packet.
+ */
+struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u8 *flow)
+{
+	struct falcon_txpkt *p;
+	u8 i;
+
+	for (i = 0; i < FALCON_NR_QUEUE; i++) {
+		u8 queue = (c->sched_turn + i) % FALCON_NR_QUEUE;
+
+		p = falcon_next_of(c, queue, flow);
+		if (p) {
+			c->sched_turn = (queue + 1) % FALCON_NR_QUEUE;
+			return p;
+		}
+	}
+	return NULL;
+}
+
+/* Is the window closed for what comes next? Then an ACK is wanted soon. */
+bool falcon_sched_window_closes(const struct falcon_core *c, u8 win)
+{
+	const struct falcon_txwin *w = &c->tx[win];
+	u32 limit = min_t(u32, falcon_flow_fcwnd_total(c), w->size);
+
+	return w->next - w->base >= limit || w->orc >= c->ncwnd;
+}
