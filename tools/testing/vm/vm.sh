@@ -205,7 +205,8 @@ make_initrd()
 {
 	local host=$1 root=$run/root.$1
 
-	mkdir -p "$root/vm"
+	mkdir -p "$root/vm" "$root/bin"
+	ln -s /vm/busybox "$root/bin/sh"
 	cp "$here/init" "$root/init"
 	cp "$(command -v busybox)" "$root/vm/busybox"
 	cp "$here/guest.sh" "$root/vm/guest.sh"
@@ -327,7 +328,6 @@ judge()
 }
 
 pids=()
-# shellcheck disable=SC2317 # called by a trap
 clean_up()
 {
 	local pid

@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# lint.sh - what can be said against the tree without running it.
+#
+# Each step prints one TAP line, its findings before it as comments; no finding
+# at all is a pass.  Steps run side by side.  The kernel's own checkers come
+# from Debian's linux-source-6.1, unpacked under build/.
+
+set -euo pipefail
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+work=$top/build/lint
+kernel_scripts=$top/build/linux-source-6.1/scripts
+cd "$top"
+
+# checkpatch types that do not apply here, and why.
+ignored=(
+	# There is no MAINTAINERS file to update.
+	FILE_PATH_CHANGES
+	# The rule was dropped in 6.8: networking has the common comment style.
+	NETWORKING_BLOCK_COMMENT_STYLE
+	# Files open with what lives in them, makefiles speak of makefiles.
+	EMBEDDED_FILENAME
+	# Left to codespell, which does not contest "acknowledgement".
+	TYPO_SPELLING
+)
+
+# checkpatch findings (FILE:LINE: LEVEL:TYPE:) accepted in some files only.
+accepted=(
+	# The one file in which kernel versions are compared.
+	'^net/falcon/compat\.h:[0-9]+: WARNING:(LINUX_VERSION_CODE|CONSTANT_COMPARISON):'
+	# Trace events are laid out as all trace events are.
+	'/trace\.h:[0-9]+: CHECK:(OPEN_ENDED_LINE|PARENTHESIS_ALIGNMENT|SPACING):'
+	# User space has neither the macros nor the accessors of the kernel.
+	'^tools/.*: WARNING:(PREFER_DEFINED_ATTRIBUTE_MACRO|VOLATILE):'
+)
+
+# Words that codespell takes for misspelt others.
+words=(
+	inflight	# the name of a counter
+	iif		# incoming interface
+	ect		# ECN-capable transport
+)
+
+sources()
+{
+	git ls-files -co --exclude-standard -- "$@" ':!LICENSES' |
+		while read -r file; do
+			[ ! -f "$file" ] || echo "$file"
+		done
+}
+
+unpack_kernel_scripts()
+{
+	[ ! -e "$kernel_scripts/checkpatch.pl" ] || return 0
+	tar -xJf /usr/src/linux-source-6.1.tar.xz -C "$top/build" linux-source-6.1/scripts
+}
+
+# Objects that the module's Makefile lists and nobody wrote yet.
+missing_sources()
+{
+	local object
+
+	sed -n 's/^falcon-y.*= *//p' net/falcon/Makefile | tr ' ' '\n' |
+		while read -r object; do
+			[ -e "net/falcon/${object%.o}.c" ] || echo "${object%.o}.c"
+		done
+}
+
+build_with()
+{
+	local kernel=$1 build=$2
+	shift 2
+
+	make -C "$(scripts/kernel.sh kdir "$kernel")" M="$build" CONFIG_FALCON=m \
+		CONFIG_E2100SIM=m CONFIG_INFINIBAND_FALCON=m -j"$(nproc)" "$@" modules 2>&1
+}
+
+# Prints what a build complains of, with paths of the source tree.
+complaints()
+{
+	grep -E 'warning:|error:|WARNING|ERROR|\*\*\*' | sed "s|$1/||g" || :
+}
+
+compile()
+{
+	local kernel=$1 build=$work/$1
+
+	if [ -n "$(missing_sources)" ]; then
+		echo "SKIP not written yet: $(missing_sources | paste -sd' ')"
+		return
+	fi
+	rm -rf "$build"
+	scripts/mirror.sh "$build"
+	build_with "$kernel" "$build" W=1 | complaints "$build"
+}
+
+# Sparse also looks into the kernel's headers; those are not ours to mend.
+run_sparse()
+{
+	local build=$work/sparse
+
+	if [ -n "$(missing_sources)" ]; then
+		echo "SKIP not written yet: $(missing_sources | paste -sd' ')"
+		return
+	fi
+	rm -rf "$build"
+	scripts/mirror.sh "$build"
+	build_with 6.1 "$build" C=1 | grep -F "$build/" | complaints "$build"
+}
+
+run_checkpatch()
+{
+	# The user-space stand-ins for linux/*.h have to define what checkpatch asks
+	# all others to use.
+	sources '*.[ch]' '*Makefile' '*Kconfig' ':!tools/testing/falcon/include' |
+		xargs -r -P 2 -n 16 "$kernel_scripts/checkpatch.pl" --no-tree --strict \
+			--terse --quiet --no-summary --show-types --file \
+			--ignore "$(IFS=,; echo "${ignored[*]}")" |
+		grep -vE -f <(printf '%s\n' "${accepted[@]}") || :
+}
+
+run_kernel_doc()
+{
+	sources 'include/*.h' 'net/*.[ch]' 'drivers/*.[ch]' |
+		xargs -r "$kernel_scripts/kernel-doc" -none || :
+}
+
+# Shell scripts are known by their first line.
+run_shellcheck()
+{
+	sources | xargs -r -d '\n' grep -lE -m 1 -d skip '^#!.*[ /](ba)?sh( |$)' |
+		xargs -r shellcheck -x -f gcc || :
+}
+
+run_codespell()
+{
+	sources | xargs -r codespell --quiet-level 3 \
+		--ignore-words-list "$(IFS=,; echo "${words[*]}")" || :
+}
+
+# Every source, script and build file says its license in its first lines.
+run_spdx()
+{
+	local file
+
+	sources '*.[chS]' '*.sh' '*.py' '*.lua' '*Makefile' '*Kconfig' '*Kbuild' \
+		'*.yaml' '*.rst' '*.conf' '*.config' |
+	while read -r file; do
+		head -n 3 "$file" | grep -q "SPDX-License-""Identifier: " ||
+			echo "$file: no SPDX line"
+	done
+}
+
+steps=(
+	"compiler warnings (W=1), 6.1|compile 6.1"
+	"compiler warnings (W=1), 6.12|compile 6.12"
+	"sparse|run_sparse"
+	"checkpatch --strict|run_checkpatch"
+	"kernel-doc|run_kernel_doc"
+	"shellcheck|run_shellcheck"
+	"codespell|run_codespell"
+	"SPDX|run_spdx"
+)
+
+mkdir -p "$work"
+unpack_kernel_scripts
+pids=()
+for i in "${!steps[@]}"; do
+	${steps[i]#*|} >"$work/$i.log" 2>&1 &
+	pids+=($!)
+done
+
+failed=0
+echo "1..${#steps[@]}"
+for i in "${!steps[@]}"; do
+	wait "${pids[i]}" || echo "ended with status $?" >>"$work/$i.log"
+	result="ok $((i + 1)) - ${steps[i]%%|*}"
+	if grep -q '^SKIP' "$work/$i.log"; then
+		result+=" # $(cat "$work/$i.log")"
+	elif [ -s "$work/$i.log" ]; then
+		sed 's/^/# /' "$work/$i.log"
+		result="not $result"
+		failed=1
+	fi
+	echo "$result"
+done
+exit $failed
