@@ -482,7 +482,7 @@ int falcon_cm_parse(const void *buf, unsigned int len, struct falcon_cm_msg *m)
 	m->body_len = len;
 	if (m->type == FALCON_CM_INIT && len < FALCON_CM_INIT_MIN)
 		return -FALCON_CM_ERR_SHORT;
-	if (h->version != FALCON_CM_VERSION)
+	if (h->version != FALCON_CM_VERSION && m->type != FALCON_CM_REFUSE)
 		return -FALCON_CM_ERR_VERSION;
 	if (be16_to_cpu(h->len) != len || len > FALCON_CM_MAX_LEN)
 		return -FALCON_CM_ERR_LENGTH;

@@ -227,28 +227,44 @@ enum falcon_cm_err {
 /**
  * struct falcon_cm_msg - a message, parsed or to be built
  * @type:	enum falcon_cm_type
- * @body_len:	parsed: bytes before the cookie, which it signs
- * @present:	FALCON_CM_HAS_*: what of the following is valid
- * @nonce:	of the initiator, in every message of a set-up
- * @cid: @fn: @spi: @pcid:	sender's endpoint: what packets to it must carry
- * @echo_cid: @echo_pcid:	receiver's endpoint
- * @service: @src_service:	socket port or QPN, passive and active end
  * @proto:	enum falcon_proto
- * @psn: @rsn:	first sequence numbers of the sender
+ * @ttl:	initial TTL of the sender's packets
+ * @nr_flows:	flows of the connection
+ * @nr_versions: entries of @versions
+ * @key_id_len:	bytes of @key_id
+ * @body_len:	parsed: bytes before the cookie, which it signs
+ * @present:	FALCON_CM_HAS_*: what of the rest is valid
+ * @nonce:	of the initiator, in every message of a set-up
+ * @pcid:	in the PSP cookie of packets to the sender
+ * @echo_pcid:	the receiver's PCID
  * @time_ps:	sender's free-running counter (9.2.1 Remote Time), picoseconds
+ * @cid:	Destination CID of packets to the sender
+ * @fn:		Destination Function of packets to the sender
+ * @spi:	SPI of packets to the sender
+ * @echo_cid:	the receiver's CID
+ * @service:	socket port or QPN of the passive end
+ * @src_service: socket port or QPN of the active end
+ * @psn:	first PSNs of the sender
+ * @rsn:	first RSN of the sender
+ * @rto_us:	initial RTO
+ * @min_rto_us:	smallest RTO
+ * @max_rto_us:	largest RTO with back-off
+ * @features:	FALCON_F_*
  * @rx_win:	sender's receiver windows, packets
  * @mtu:	payload bytes of a packet
- * @ttl:	initial TTL of the sender's packets
- * @nr_flows: @flow_port:	flows and their UDP source ports
- * @rto_us: @min_rto_us: @max_rto_us: initial RTO and its bounds
+ * @flow_port:	UDP source ports of the sender's flows
  * @credits:	six credit counters (8.2.3)
- * @features:	FALCON_F_*
- * @nr_versions: @versions: PSP versions offered, best first; in ACCEPT the one
- * @reason: @detail:	enum falcon_cm_reason. @detail is also the TLV that
- *		falcon_cm_parse() did not like
- * @key_id: @dh: @wrapped: @key_conf: @priv: @cookie: @auth: values as they
- *		are, in the message parsed; lengths in @key_id_len and @priv_len,
- *		those of the others are fixed
+ * @reason:	enum falcon_cm_reason
+ * @detail:	of @reason; also the TLV that falcon_cm_parse() did not like
+ * @priv_len:	bytes of @priv
+ * @versions:	PSP versions offered, best first; in ACCEPT the one
+ * @key_id:	which pre-shared key; this and the rest point into the message
+ * @dh:		public value, FALCON_CM_DH_LEN bytes
+ * @wrapped:	SPI and key, sealed, FALCON_CM_WRAPPED_LEN bytes
+ * @key_conf:	key confirmation, FALCON_CM_KEY_CONF_LEN bytes
+ * @priv:	ULP private data
+ * @cookie:	FALCON_CM_COOKIE_LEN bytes
+ * @auth:	replay counter and MAC, FALCON_CM_AUTH_LEN bytes
  */
 struct falcon_cm_msg {
 	u8  type;

@@ -370,6 +370,11 @@ TEST(header_fields)
 	message(FALCON_CM_RESET + 1, reason, sizeof(reason));
 	EXPECT_EQ(falcon_cm_parse(buf, len, &got), -FALCON_CM_ERR_TYPE);
 
+	message(FALCON_CM_REFUSE, reason, sizeof(reason));
+	h->version = 2;
+	EXPECT_EQ(falcon_cm_parse(buf, len, &got), 0);
+	EXPECT_EQ(got.reason, FALCON_CM_BAD_TLV);
+
 	len = falcon_cm_build(&init, buf);
 	h->version = 2;
 	EXPECT_EQ(falcon_cm_parse(buf, len, &got), -FALCON_CM_ERR_VERSION);
