@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * falcon_xfer: moves bytes through one connection and knows whether they
+ * arrived.
+ *
+ * The sender sends a file, or a pattern that tells the place of every byte;
+ * the receiver stores what comes, or compares it on the fly with a file or the
+ * pattern.  At the end the receiver answers with what it counted, so that the
+ * sender's exit status and time cover the whole way.  Falcon streams, Falcon
+ * messages and TCP are spoken by the same code, for comparison.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/falcon.h>
+
+#define MAX_SAMPLES	65536
+
+static struct {
+	bool receive;
+	int family;
+	int type;
+	int protocol;
+	const char *host;
+	const char *port;
+	const char *file;	/* to send, or to compare with */
+	const char *store;	/* receiver: where to put it */
+	const char *hook;	/* run when all has arrived, before the close */
+	const char *congestion;
+	__u64 bytes;		/* of the pattern */
+	__u64 chunk;		/* bytes a send() or recv() */
+	__u64 pause_ms;		/* receiver: sleep after the first bytes */
+	__u64 every_us;		/* sender: between two chunks */
+	__u64 sndbuf;
+	__u64 rcvbuf;
+	__u64 flows;
+	__u64 pings;		/* ping-pongs instead of a transfer */
+} opt = {
+	.family = AF_UNSPEC,
+	.type = SOCK_STREAM,
+	.protocol = IPPROTO_FALCON,
+	.port = "7000",
+	.bytes = 1 << 20,
+	.chunk = 65536,
+};
+
+static const char help[] =
+	"usage: falcon_xfer [OPTION]... HOST     send\n"
+	"       falcon_xfer -l [OPTION]...       receive once, and exit\n"
+	"  -P PORT             (7000)\n"
+	"  -p falcon|tcp       protocol\n"
+	"  -t stream|seqpacket\n"
+	"  -4, -6              family\n"
+	"  -f FILE             send it; receiver: compare with it\n"
+	"  -b BYTES            of a pattern instead, K, M or G may follow\n"
+	"  -o FILE             receiver: store there\n"
+	"  -m BYTES            a message, or a call (64K)\n"
+	"  -x COMMAND          sender: run it before closing\n"
+	"  -w MS               receiver: sleep after the first bytes\n"
+	"  -e US               sender: wait between two calls\n"
+	"  -S BYTES, -R BYTES  send and receive buffer\n"
+	"  -F N, -C NAME       Falcon: flows, congestion control\n"
+	"  -L N                N ping-pongs of -m bytes; both ends need it\n"
+	"The sender prints one line of JSON.  Exit status 0: every byte arrived.\n";
+
+static void die(const char *what)
+{
+	fprintf(stderr, "falcon_xfer: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void refuse(const char *what)
+{
+	fprintf(stderr, "falcon_xfer: %s\n", what);
+	exit(2);
+}
+
+static __u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static void pause_us(unsigned int us)
+{
+	struct timespec ts = { us / 1000000, us % 1000000 * 1000L };
+
+	nanosleep(&ts, NULL);
+}
+
+/*
+ * The pattern: 64-bit words that tell their own place, mixed so that no two
+ * places of one transfer look alike.
+ */
+static __u64 word_at(__u64 index)
+{
+	return (index + 1) * 0x9e3779b97f4a7c15ULL;
+}
+
+static void pattern_fill(unsigned char *buf, size_t len, __u64 offset)
+{
+	__u64 word;
+	size_t n;
+
+	while (len) {
+		word = word_at(offset / 8);
+		n = 8 - offset % 8;
+		if (n > len)
+			n = len;
+		memcpy(buf, (char *)&word + offset % 8, n);
+		buf += n;
+		offset += n;
+		len -= n;
+	}
+}
+
+/* What is to arrive: a file in memory, or the pattern. */
+static const unsigned char *reference;
+static unsigned char *scratch;
+
+static void load_reference(void)
+{
+	struct stat st;
+	int fd;
+
+	scratch = malloc(opt.chunk);
+	if (!scratch)
+		die("malloc");
+	if (!opt.file)
+		return;
+	fd = open(opt.file, O_RDONLY);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		die(opt.file);
+	opt.bytes = st.st_size;
+	reference = mmap(NULL, opt.bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE,
+			 fd, 0);
+	if (reference == MAP_FAILED)
+		die("mmap");
+	close(fd);
+}
+
+static const void *expected(size_t len, __u64 offset)
+{
+	if (reference)
+		return reference + offset;
+	pattern_fill(scratch, len, offset);
+	return scratch;
+}
+
+static void set_int(int fd, int level, int name, int value)
+{
+	if (value && setsockopt(fd, level, name, &value, sizeof(value)) < 0)
+		die("setsockopt");
+}
+
+static int new_socket(int family)
+{
+	int fd = socket(family, opt.type, opt.protocol);
+
+	if (fd < 0)
+		die("socket");
+	set_int(fd, SOL_SOCKET, SO_SNDBUF, opt.sndbuf);
+	set_int(fd, SOL_SOCKET, SO_RCVBUF, opt.rcvbuf);
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, opt.receive);
+	if (opt.protocol != IPPROTO_FALCON) {
+		set_int(fd, IPPROTO_TCP, TCP_NODELAY, opt.pings);
+		return fd;
+	}
+	set_int(fd, SOL_FALCON, FALCON_FLOWS, opt.flows);
+	if (opt.congestion &&
+	    setsockopt(fd, SOL_FALCON, FALCON_CONGESTION, opt.congestion,
+		       strlen(opt.congestion)) < 0)
+		die("FALCON_CONGESTION");
+	return fd;
+}
+
+static struct addrinfo *resolve(const char *host)
+{
+	struct addrinfo hints = {
+		.ai_family = opt.family,
+		.ai_socktype = SOCK_STREAM,
+		.ai_flags = host ? 0 : AI_PASSIVE,
+	};
+	struct addrinfo *ai;
+	int err;
+
+	if (!host && opt.family == AF_UNSPEC)
+		hints.ai_family = AF_INET6;
+	err = getaddrinfo(host, opt.port, &hints, &ai);
+	if (err)
+		refuse(gai_strerror(err));
+	return ai;
+}
+
+static int accept_one(void)
+{
+	struct addrinfo *ai = resolve(NULL);
+	int listener = new_socket(ai->ai_family);
+	int fd;
+
+	if (bind(listener, ai->ai_addr, ai->ai_addrlen) < 0)
+		die("bind");
+	if (listen(listener, 1) < 0)
+		die("listen");
+	fd = accept(listener, NULL, NULL);
+	if (fd < 0)
+		die("accept");
+	close(listener);
+	return fd;
+}
+
+static int connect_to(const char *host)
+{
+	struct addrinfo *ai = resolve(host);
+	int fd = new_socket(ai->ai_family);
+
+	if (connect(fd, ai->ai_addr, ai->ai_addrlen) < 0)
+		die("connect");
+	return fd;
+}
+
+/* Smoothed round-trip times of the transport, in microseconds. */
+static __u32 samples[MAX_SAMPLES];
+static size_t nr_samples;
+
+static void sample_rtt(int fd)
+{
+	struct falcon_info falcon = { };
+	struct tcp_info tcp = { };
+	socklen_t len;
+	__u32 rtt;
+
+	if (nr_samples == MAX_SAMPLES)
+		return;
+	if (opt.protocol == IPPROTO_FALCON) {
+		len = sizeof(falcon);
+		getsockopt(fd, SOL_FALCON, FALCON_INFO, &falcon, &len);
+		rtt = falcon.rtt_us;
+	} else {
+		len = sizeof(tcp);
+		getsockopt(fd, IPPROTO_TCP, TCP_INFO, &tcp, &len);
+		rtt = tcp.tcpi_rtt;
+	}
+	if (rtt)
+		samples[nr_samples++] = rtt;
+}
+
+static int compare(const void *a, const void *b)
+{
+	__u32 x = *(const __u32 *)a, y = *(const __u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* @percent of the samples are not above it. */
+static __u32 percentile(unsigned int percent)
+{
+	if (!nr_samples)
+		return 0;
+	return samples[(nr_samples - 1) * percent / 100];
+}
+
+static void send_all(int fd, const unsigned char *buf, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = send(fd, buf, len, MSG_NOSIGNAL);
+		if (n < 0)
+			die("send");
+		buf += n;
+		len -= n;
+	}
+}
+
+/* True if all came; false at the end of the stream. */
+static bool recv_all(int fd, void *buf, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = recv(fd, buf, len, 0);
+		if (n < 0)
+			die("recv");
+		if (!n)
+			return false;
+		buf = (char *)buf + n;
+		len -= n;
+	}
+	return true;
+}
+
+static void print_info(int fd)
+{
+	struct falcon_info info = { };
+	socklen_t len = sizeof(info);
+
+	if (opt.protocol != IPPROTO_FALCON ||
+	    getsockopt(fd, SOL_FALCON, FALCON_INFO, &info, &len) < 0)
+		return;
+	printf(", \"cid\": %u, \"flows\": %u, \"mtu\": %u, \"rto_us\": %u",
+	       info.cid, info.flows, info.mtu, info.rto_us);
+	printf(", \"fcwnd\": %.3f, \"ncwnd\": %u", info.fcwnd_milli / 1000.0,
+	       info.ncwnd);
+	printf(", \"tx_pkts\": %llu, \"retx\": %llu, \"spurious\": %llu",
+	       (unsigned long long)info.tx_pkts, (unsigned long long)info.retx,
+	       (unsigned long long)info.spurious);
+}
+
+static void print_tcp_info(int fd)
+{
+	struct tcp_info info = { };
+	socklen_t len = sizeof(info);
+
+	if (opt.protocol != IPPROTO_TCP ||
+	    getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len) < 0)
+		return;
+	printf(", \"mtu\": %u, \"cwnd\": %u, \"retx\": %u", info.tcpi_snd_mss,
+	       info.tcpi_snd_cwnd, info.tcpi_total_retrans);
+}
+
+static void report(int fd, double seconds)
+{
+	qsort(samples, nr_samples, sizeof(samples[0]), compare);
+	printf("{\"bytes\": %llu, \"seconds\": %.6f, \"mbytes_per_s\": %.3f",
+	       (unsigned long long)opt.bytes, seconds,
+	       opt.bytes / seconds / 1e6);
+	printf(", \"rtt_p50_us\": %u, \"rtt_p99_us\": %u", percentile(50),
+	       percentile(99));
+	print_info(fd);
+	print_tcp_info(fd);
+	puts("}");
+	fflush(stdout);
+}
+
+/* Returns once the receiver has answered how many bytes it has got. */
+static void send_bytes(int fd)
+{
+	__u64 start = now_ns();
+	__u64 offset = 0, answer = 0;
+	unsigned int calls = 0;
+	size_t n;
+
+	while (offset < opt.bytes) {
+		n = opt.bytes - offset < opt.chunk ? opt.bytes - offset :
+			opt.chunk;
+		send_all(fd, expected(n, offset), n);
+		offset += n;
+		if (calls++ % 8 == 0)
+			sample_rtt(fd);
+		if (opt.every_us)
+			pause_us(opt.every_us);
+	}
+	if (shutdown(fd, SHUT_WR) < 0)
+		die("shutdown");
+	if (!recv_all(fd, &answer, sizeof(answer)))
+		refuse("the receiver did not answer");
+	report(fd, (now_ns() - start) / 1e9);
+	if (answer != opt.bytes)
+		refuse("the receiver counts another number of bytes");
+}
+
+static void check_or_store(const unsigned char *buf, size_t len,
+			   __u64 offset, FILE *store)
+{
+	if (store) {
+		if (fwrite(buf, 1, len, store) != len)
+			die(opt.store);
+		return;
+	}
+	if (offset + len > opt.bytes)
+		refuse("more bytes than were to come");
+	if (memcmp(buf, expected(len, offset), len)) {
+		fprintf(stderr, "falcon_xfer: bytes from %llu on differ\n",
+			(unsigned long long)offset);
+		exit(1);
+	}
+}
+
+static void receive_bytes(int fd)
+{
+	unsigned char *buf = malloc(opt.chunk);
+	FILE *store = NULL;
+	__u64 offset = 0;
+	ssize_t n;
+
+	if (!buf)
+		die("malloc");
+	if (opt.store) {
+		store = fopen(opt.store, "w");
+		if (!store)
+			die(opt.store);
+	}
+	while ((n = recv(fd, buf, opt.chunk, 0)) > 0) {
+		check_or_store(buf, n, offset, store);
+		if (!offset && opt.pause_ms)
+			pause_us(opt.pause_ms * 1000);
+		offset += n;
+	}
+	if (n < 0)
+		die("recv");
+	if (store && fclose(store))
+		die(opt.store);
+	if (!store && offset != opt.bytes)
+		refuse("fewer bytes than were to come");
+	send_all(fd, (unsigned char *)&offset, sizeof(offset));
+	/* The sender closes first: it may want to look at the connection. */
+	if (recv(fd, buf, 1, 0) != 0)
+		refuse("more bytes after the end");
+}
+
+static void ping(int fd)
+{
+	unsigned char *buf = calloc(1, opt.chunk);
+	__u64 start = now_ns(), sent;
+	__u64 i;
+
+	if (!buf)
+		die("calloc");
+	opt.bytes = 0;
+	for (i = 0; i < opt.pings; i++) {
+		sent = now_ns();
+		send_all(fd, buf, opt.chunk);
+		if (!recv_all(fd, buf, opt.chunk))
+			refuse("the other end went away");
+		if (nr_samples < MAX_SAMPLES)
+			samples[nr_samples++] = (now_ns() - sent) / 1000;
+		opt.bytes += opt.chunk;
+	}
+	report(fd, (now_ns() - start) / 1e9);
+}
+
+static void pong(int fd)
+{
+	unsigned char *buf = malloc(opt.chunk);
+
+	if (!buf)
+		die("malloc");
+	while (recv_all(fd, buf, opt.chunk))
+		send_all(fd, buf, opt.chunk);
+}
+
+static __u64 size_of(const char *text)
+{
+	char *end;
+	__u64 size = strtoull(text, &end, 10);
+
+	switch (*end) {
+	case 'G':
+		return size << 30;
+	case 'M':
+		return size << 20;
+	case 'K':
+		return size << 10;
+	case 0:
+		return size;
+	default:
+		refuse("that is no size");
+		return 0;
+	}
+}
+
+static void choose(const char *name)
+{
+	if (!strcmp(name, "tcp"))
+		opt.protocol = IPPROTO_TCP;
+	else if (!strcmp(name, "stream"))
+		opt.type = SOCK_STREAM;
+	else if (!strcmp(name, "seqpacket"))
+		opt.type = SOCK_SEQPACKET;
+	else if (strcmp(name, "falcon"))
+		refuse("no such protocol or type");
+}
+
+static const char **text_option(int c)
+{
+	switch (c) {
+	case 'P':
+		return &opt.port;
+	case 'f':
+		return &opt.file;
+	case 'o':
+		return &opt.store;
+	case 'x':
+		return &opt.hook;
+	case 'C':
+		return &opt.congestion;
+	default:
+		return NULL;
+	}
+}
+
+static __u64 *number_option(int c)
+{
+	switch (c) {
+	case 'b':
+		return &opt.bytes;
+	case 'm':
+		return &opt.chunk;
+	case 'w':
+		return &opt.pause_ms;
+	case 'e':
+		return &opt.every_us;
+	case 'S':
+		return &opt.sndbuf;
+	case 'R':
+		return &opt.rcvbuf;
+	case 'F':
+		return &opt.flows;
+	case 'L':
+		return &opt.pings;
+	default:
+		return NULL;
+	}
+}
+
+static void take(int c)
+{
+	if (text_option(c)) {
+		*text_option(c) = optarg;
+		return;
+	}
+	if (number_option(c)) {
+		*number_option(c) = size_of(optarg);
+		return;
+	}
+	switch (c) {
+	case 'l':
+		opt.receive = true;
+		break;
+	case 'p':
+	case 't':
+		choose(optarg);
+		break;
+	case '4':
+		opt.family = AF_INET;
+		break;
+	case '6':
+		opt.family = AF_INET6;
+		break;
+	default:
+		fputs(help, c == 'h' ? stdout : stderr);
+		exit(c == 'h' ? 0 : 2);
+	}
+}
+
+static void parse(int argc, char **argv)
+{
+	static const char options[] = "lP:p:t:46f:b:o:m:x:w:e:S:R:F:C:L:h";
+	int c;
+
+	while ((c = getopt(argc, argv, options)) != -1)
+		take(c);
+	opt.host = argv[optind];
+	if (!opt.receive && !opt.host)
+		refuse("send to whom? -h tells");
+	if (!opt.chunk)
+		refuse("-m 0 moves nothing");
+}
+
+int main(int argc, char **argv)
+{
+	int fd;
+
+	parse(argc, argv);
+	load_reference();
+	fd = opt.receive ? accept_one() : connect_to(opt.host);
+	if (opt.pings)
+		(opt.receive ? pong : ping)(fd);
+	else
+		(opt.receive ? receive_bytes : send_bytes)(fd);
+	if (opt.hook && system(opt.hook))
+		refuse("the command failed");
+	close(fd);
+	return 0;
+}
