@@ -40,6 +40,11 @@ void unit_fail(const char *file, int line, const char *fmt, ...)
 	printf("\n");
 }
 
+unsigned int unit_failed(void)
+{
+	return unit_failures;
+}
+
 void unit_end_test(void)
 {
 	longjmp(unit_env, 1);

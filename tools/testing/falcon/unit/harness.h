@@ -36,6 +36,9 @@ void unit_fail(const char *file, int line, const char *fmt, ...)
 void __noreturn unit_end_test(void);
 void unit_expect_warn(unsigned int n);
 
+/* Failures of the running test so far. */
+unsigned int unit_failed(void);
+
 /* Reproducible pseudo-random numbers: the same sequence in every test. */
 void unit_srand(u64 seed);
 u64 unit_rand(void);
