@@ -43,7 +43,7 @@ build_for_vm()
 		[ -e "tools/testing/selftests/$dir/Makefile" ] || continue
 		out=$top/build/selftests/$dir
 		mkdir -p "$out"
-		step make -C "tools/testing/selftests/$dir" O="$out" OUTPUT="$out" || return
+		step make -C "tools/testing/selftests/$dir" OUTPUT="$out" || return
 	done
 }
 

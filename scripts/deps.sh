@@ -192,8 +192,11 @@ fi
 
 find_packages "${missing[@]}"
 export DEBIAN_FRONTEND=noninteractive INITRD=No
+log=$top/build/deps.log
+mkdir -p "$top/build"
 if ! apt-get "${apt_options[@]}" -qq -y --no-install-recommends install \
-	"${resolved[@]}" </dev/null; then
+	"${resolved[@]}" </dev/null >"$log" 2>&1; then
+	tail -n 20 "$log" >&2
 	echo "deps.sh: could not install: ${resolved[*]}" >&2
 	exit 1
 fi
