@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
 
 #include "cm.h"
@@ -85,6 +86,10 @@ static void cm_setup_put(struct cm_setup *s)
 
 	if (!refcount_dec_and_test(&s->refs))
 		return;
+	if (s->cfg.fae)
+		falcon_fae_put(s->cfg.fae);
+	if (s->cfg.fae)
+		falcon_fae_put(s->cfg.fae);
 	kfree(s->msg);
 	kfree_rcu(s, rcu);
 	if (atomic_dec_and_test(&cm->nr_setups))
@@ -334,6 +339,8 @@ static int cm_start(struct cm_setup *s, struct falcon_conn *conn)
 {
 	int err = falcon_conn_start(conn, &s->cfg);
 
+	/* It has taken the reference over. */
+	s->cfg.fae = NULL;
 	if (err)
 		falcon_conn_fail(conn, err);
 	else
@@ -360,14 +367,24 @@ static void cm_set_peer(struct falcon_conn *conn, const struct falcon_cm_msg *m,
 static void cm_fill_cfg(struct falcon_net *fn, const struct falcon_cm_params *p,
 			struct falcon_core_cfg *cfg)
 {
+	const struct falcon_fae_ops *fae;
+
 	falcon_conn_cfg_defaults(fn, p->path.family, cfg);
+	fae = p->fae ? falcon_fae_get(p->fae->name) : NULL;
+	if (fae) {
+		falcon_fae_put(cfg->fae);
+		cfg->fae = fae;
+	}
 	cfg->proto = p->proto;
 	if (p->nr_flows)
 		cfg->nr_flows = p->nr_flows;
 	if (p->loss != CM_BY_SYSCTL)
 		cfg->loss = p->loss;
-	if (p->fae)
+	if (p->fae) {
+		falcon_fae_hold(p->fae);
+		falcon_fae_put(cfg->fae);
 		cfg->fae = p->fae;
+	}
 	if (p->user_timeout_ms)
 		cfg->user_timeout_ns = (u64)p->user_timeout_ms * NSEC_PER_MSEC;
 }
@@ -377,19 +394,28 @@ static u32 cm_features(const struct falcon_cm_params *p,
 {
 	u32 features = cfg->features & ~FALCON_F_ORDERED;
 
-	/* 9.1.6: RACK wants to know what has arrived, at once */
-	if (cfg->loss & FALCON_LOSS_RACK)
-		features |= FALCON_F_EACK_ALWAYS;
+	/* 9.1.6: only RACK wants to know at once what has arrived. */
+	if (!(cfg->loss & FALCON_LOSS_RACK))
+		features &= ~FALCON_F_EACK_ALWAYS;
 	return features | (p->ordered ? FALCON_F_ORDERED : 0);
 }
 
-/* This end's words, in INIT as in ACCEPT */
-static void cm_fill_offer(struct falcon_conn *conn,
-			  const struct falcon_cm_params *p,
-			  const struct falcon_core_cfg *cfg,
-			  struct falcon_cm_msg *m)
+/* This end's words, in INIT as in ACCEPT. Needs the route: -EMSGSIZE if its MTU
+ * is too small for any connection.
+ */
+static int cm_fill_offer(struct falcon_conn *conn,
+			 const struct falcon_cm_params *p,
+			 const struct falcon_core_cfg *cfg,
+			 struct falcon_cm_msg *m)
 {
-	int i;
+	int mtu = falcon_path_mtu(conn), i;
+
+	if (mtu < 0)
+		return mtu;
+	if (p->max_mtu)
+		mtu = min_t(int, mtu, p->max_mtu);
+	if (mtu < FALCON_CM_MTU_MIN)
+		return -EMSGSIZE;
 
 	m->present = FALCON_CM_HAS_PARAMS;
 	m->cid = conn->cid;
@@ -401,9 +427,7 @@ static void cm_fill_offer(struct falcon_conn *conn,
 		m->psn[i] = get_random_u32();
 		m->rx_win[i] = cfg->rx_win[i];
 	}
-	m->mtu = falcon_path_mtu(conn);
-	if (p->max_mtu)
-		m->mtu = min(m->mtu, p->max_mtu);
+	m->mtu = mtu;
 	m->ttl = conn->path.ttl;
 	m->nr_flows = cfg->nr_flows;
 	for (i = 0; i < FALCON_MAX_FLOWS; i++)
@@ -416,6 +440,7 @@ static void cm_fill_offer(struct falcon_conn *conn,
 	rcu_read_lock();
 	m->time_ps = falcon_nic_counter(rcu_dereference(conn->nic));
 	rcu_read_unlock();
+	return 0;
 }
 
 static void cm_fill_private(const struct falcon_cm_params *p,
@@ -428,13 +453,16 @@ static void cm_fill_private(const struct falcon_cm_params *p,
 	m->priv_len = p->priv_len;
 }
 
-static void cm_build_init(struct cm_setup *s, struct falcon_conn *conn,
-			  const struct falcon_cm_params *p)
+static int cm_build_init(struct cm_setup *s, struct falcon_conn *conn,
+			 const struct falcon_cm_params *p)
 {
 	struct falcon_cm_msg *m = &s->own;
+	int err;
 
 	cm_fill_cfg(s->cm->fn, p, &s->cfg);
-	cm_fill_offer(conn, p, &s->cfg, m);
+	err = cm_fill_offer(conn, p, &s->cfg, m);
+	if (err)
+		return err;
 	m->type = FALCON_CM_INIT;
 	m->present |= FALCON_CM_HAS_SERVICE;
 	m->nonce = s->nonce;
@@ -447,6 +475,16 @@ static void cm_build_init(struct cm_setup *s, struct falcon_conn *conn,
 	s->len = s->body_len;
 	/* @p is the caller's only. */
 	m->priv = NULL;
+	return 0;
+}
+
+/* Messages go where packets will, but have no congestion control. */
+static void cm_set_addr(struct cm_setup *s, const struct falcon_conn *conn,
+			__be16 port)
+{
+	s->peer.path = conn->path;
+	s->peer.path.tclass &= ~INET_ECN_MASK;
+	s->peer.port = port;
 }
 
 /* From here on messages, timer and the connection find @s. If the netns goes
@@ -511,12 +549,14 @@ struct falcon_conn *falcon_cm_connect(struct falcon_net *fn,
 	if (!IS_ERR(conn)) {
 		conn->service = params->src_service;
 		conn->peer_service = params->service;
-		s->peer.path = conn->path;
-		s->peer.port = htons(fn->sysctl.cm_port);
+		cm_set_addr(s, conn, htons(fn->sysctl.cm_port));
 		if (params->max_tries)
 			s->max_tries = params->max_tries - 1;
-		cm_build_init(s, conn, params);
-		cm_begin(s, conn, CM_INIT_SENT);
+		err = cm_build_init(s, conn, params);
+		if (err)
+			falcon_conn_fail(conn, err);
+		else
+			cm_begin(s, conn, CM_INIT_SENT);
 	}
 	cm_setup_put(s);
 	return conn;
@@ -602,15 +642,15 @@ static struct falcon_conn *cm_find_conn(struct falcon_cm *cm,
 
 	if (!(m->present & FALCON_CM_HAS_ECHO))
 		return NULL;
-	rcu_read_lock();
 	conn = falcon_conn_lookup(cm->fn, m->echo_cid);
-	if (conn && (conn->rx_sa.pcid != m->echo_pcid ||
-		     conn->rx_sa.version != FALCON_PSP_VER_NONE ||
-		     !ipv6_addr_equal(&conn->path.daddr, &peer->path.daddr) ||
-		     !falcon_conn_get(conn)))
-		conn = NULL;
-	rcu_read_unlock();
-	return conn;
+	if (!conn)
+		return NULL;
+	if (conn->rx_sa.pcid == m->echo_pcid &&
+	    conn->rx_sa.version == FALCON_PSP_VER_NONE &&
+	    ipv6_addr_equal(&conn->path.daddr, &peer->path.daddr))
+		return conn;
+	falcon_conn_put(conn);
+	return NULL;
 }
 
 /* An ACCEPT again: our CONFIRM was lost, and the set-up is over. */
@@ -656,8 +696,9 @@ static void cm_confirmed(struct cm_setup *s)
  * @conn:	in state FALCON_CONN_SETUP; the packet passed the acceptance
  *		checks of 9.2.2
  *
- * The connection is established when this returns, unless it failed. Nothing
- * happens for an initiator: it is established by the ACCEPT only.
+ * The connection is established when this returns, unless it failed or another
+ * CPU is about to. Nothing happens for an initiator: it is established by the
+ * ACCEPT only.
  *
  * Context: Softirq or process, without the connection lock.
  */
@@ -883,9 +924,9 @@ static void cm_fill_request(const struct falcon_cm_msg *m,
 	memcpy(p->credits, m->credits, sizeof(p->credits));
 }
 
-static void cm_build_accept(struct cm_setup *s, struct falcon_conn *conn,
-			    const struct falcon_cm_params *p,
-			    const struct falcon_cm_msg *init, u8 version)
+static int cm_build_accept(struct cm_setup *s, struct falcon_conn *conn,
+			   const struct falcon_cm_params *p,
+			   const struct falcon_cm_msg *init, u8 version)
 {
 	struct falcon_cm_msg m = {
 		.type = FALCON_CM_ACCEPT,
@@ -895,15 +936,19 @@ static void cm_build_accept(struct cm_setup *s, struct falcon_conn *conn,
 		.nr_versions = 1,
 		.versions = { version },
 	};
+	int err;
 
 	cm_fill_cfg(s->cm->fn, p, &s->cfg);
-	cm_fill_offer(conn, p, &s->cfg, &m);
+	err = cm_fill_offer(conn, p, &s->cfg, &m);
+	if (err)
+		return err;
 	m.present |= FALCON_CM_HAS_ECHO;
 	falcon_cm_reduce(&m, init);
 	falcon_cm_agree(&s->cfg, &m, init);
 	s->own_pcid = m.pcid;
 	s->peer_pcid = init->pcid;
 	s->len = falcon_cm_build(&m, s->msg);
+	return 0;
 }
 
 /* Asks the listener, and answers. 0, or why not: -EAGAIN is silence. */
@@ -941,9 +986,12 @@ static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
 		falcon_conn_close(conn);
 		goto out;
 	}
-	s->peer = *peer;
-	s->peer.path = conn->path;
-	cm_build_accept(s, conn, &p, m, version);
+	cm_set_addr(s, conn, peer->port);
+	err = cm_build_accept(s, conn, &p, m, version);
+	if (err) {
+		falcon_conn_fail(conn, err);
+		goto out;
+	}
 	atomic_inc(&cm->half_open);
 	cm_begin(s, conn, CM_ACCEPT_SENT);
 out:
