@@ -8,14 +8,16 @@
 #ifndef _NET_FALCON_NIC_H
 #define _NET_FALCON_NIC_H
 
+#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
+#include <linux/skbuff.h>
 #include <linux/types.h>
 
 struct falcon_nic;
 struct module;
+struct net;
 struct net_device;
-struct sk_buff;
 
 /**
  * struct falcon_nic_conn - a connection as the NIC sees it
@@ -44,6 +46,29 @@ struct falcon_nic_key {
 };
 
 /**
+ * struct falcon_nic_cb - what skb->cb says of a packet given to xmit
+ * @net:	namespace that sends it
+ * @depart_ns:	not before this time of ktime_get_ns(); 0: now
+ * @stride:	bytes from one PSP header of a train to the next
+ * @nr_pkts:	packets of the train; 1: not a train
+ *
+ * The network and transport headers of the skb are set; the first PSP header
+ * follows the UDP header.
+ */
+struct falcon_nic_cb {
+	struct net *net;
+	u64 depart_ns;
+	u16 stride;
+	u16 nr_pkts;
+};
+
+static inline struct falcon_nic_cb *falcon_nic_cb(const struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct falcon_nic_cb) > sizeof(skb->cb));
+	return (struct falcon_nic_cb *)skb->cb;
+}
+
+/**
  * struct falcon_nic_ops - filled by a NIC driver
  * @name:	shown by `falcon nic`
  * @owner:	module of the driver, held while connections use the NIC
@@ -53,9 +78,10 @@ struct falcon_nic_key {
  * @conn_del:	it ended. May sleep
  * @xmit:	transmit @skb (a full IP packet, may be a UDP GSO train) of flow
  *		@flow, not before @depart_ns on the clock of ktime_get_ns() (0:
- *		now), and write the time of actual departure into each PSP IV.
+ *		now), and write the time of actual departure into each PSP IV:
+ *		falcon_psp_reserve(), falcon_psp_seal(), falcon_nic_output().
  *		Consumes @skb. Softirq or process context, bottom halves off.
- *		0 or a negative errno
+ *		0 or a negative errno. A driver with this op has @read_counter
  * @rx_level:	occupancy of the receive buffer, 0..31. Any context
  * @key_add:	install a PSP key. May sleep
  * @key_del:	remove it. May sleep
@@ -83,19 +109,26 @@ struct falcon_nic_ops {
  * @dev:	net device it serves, NULL for the software NIC
  * @priv:	the driver's own
  * @list:	of the registry
- * @refs:	connections that use it
+ * @conns:	connections that use it
+ * @refs:	their number and one of the registry
  * @gone:	unregistered; connections have been moved off
+ *
+ * The driver sets the first three, the registry the others.
  */
 struct falcon_nic {
 	const struct falcon_nic_ops *ops;
 	struct net_device *dev;
 	void *priv;
 	struct list_head list;
+	struct list_head conns;
 	refcount_t refs;
 	bool gone;
 };
 
 int falcon_nic_register(struct falcon_nic *nic);
 void falcon_nic_unregister(struct falcon_nic *nic);
+int falcon_nic_output(struct sk_buff *skb);
+u64 falcon_psp_reserve(atomic64_t *last, u64 now_ps, unsigned int nr);
+int falcon_psp_seal(struct sk_buff *skb, u64 iv);
 
 #endif /* _NET_FALCON_NIC_H */

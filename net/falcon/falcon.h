@@ -26,12 +26,12 @@
 #include "compat.h"
 #include "core/core.h"
 #include "core/resource.h"
+#include "core/wire.h"
 
 struct dst_entry;
 struct falcon_cm;
 struct falcon_conn;
 struct falcon_listener;
-struct falcon_psp_info;
 struct ctl_table_header;
 struct sock;
 struct socket;
@@ -207,8 +207,7 @@ struct falcon_psp_sa {
 /* falcon_conn::flags */
 #define FALCON_CONN_HASHED	BIT(0)	/* in falcon_net::conns */
 #define FALCON_CONN_WANT_SPACE	BIT(1)	/* a push was refused for resources */
-#define FALCON_CONN_TOLD_END	BIT(2)	/* FAILED or ABORTED was queued */
-#define FALCON_CONN_NIC_ADDED	BIT(3)	/* conn_add of the NIC has run */
+#define FALCON_CONN_LET_GO	BIT(2)	/* falcon_conn_close() was called */
 
 /**
  * struct falcon_conn - a Falcon connection
@@ -235,6 +234,8 @@ struct falcon_psp_sa {
  * @flow_port:	UDP source port of each flow; the low two bits are the flow
  * @peer_ttl:	initial TTL of the peer's packets
  * @nic:	device that stamps and paces, never NULL; RCU
+ * @nic_ctx:	NIC that holds a context of the connection, or NULL
+ * @nic_node:	in the list of users of @nic
  * @stamp_ns:	RTT samples from before are of another NIC: discarded
  * @timer:	next timer of core, or the end of linger
  * @timer_ns:	when @timer is due
@@ -242,7 +243,8 @@ struct falcon_psp_sa {
  * @service: @peer_service: socket port or QPN of each end, set by cm.c before
  *		the connection is told to anybody
  * @established_ns: when, 0 if it never was
- * @nic_work:	conn_add of a NIC that has one
+ * @closed_ns:	when the ULP let go
+ * @nic_work:	tells NICs that keep contexts
  * @free_work:	after the last reference
  */
 struct falcon_conn {
@@ -272,6 +274,8 @@ struct falcon_conn {
 	u16 mtu;
 	__be16 flow_port[FALCON_MAX_FLOWS];
 	struct falcon_nic __rcu *nic;
+	struct falcon_nic *nic_ctx;
+	struct list_head nic_node;
 	u64 stamp_ns;
 	struct hrtimer timer;
 	u64 timer_ns;
@@ -279,13 +283,35 @@ struct falcon_conn {
 	u32 service;
 	u32 peer_service;
 	u64 established_ns;
+	u64 closed_ns;
 	union {
 		struct work_struct nic_work;
 		struct rcu_work free_work;
 	};
 };
 
+/**
+ * struct falcon_rx - a packet received, taken apart
+ * @psp:	its PSP header
+ * @pi:		its Falcon header, if the PSP version leaves it in the clear
+ * @meta:	times and marks; conn.c adds what depends on the connection
+ * @nic:	whose counter gave @meta.t_rx; NULL: not read yet
+ * @saddr:	source address, IPv4 as v4-mapped
+ * @iif:	device that it came by
+ * @ttl:	TTL or hop limit as received
+ */
+struct falcon_rx {
+	struct falcon_psp_info psp;
+	struct falcon_pkt_info pi;
+	struct falcon_rx_meta meta;
+	const struct falcon_nic *nic;
+	struct in6_addr saddr;
+	int iif;
+	u8  ttl;
+};
+
 /* conn.c */
+extern struct workqueue_struct *falcon_wq;
 struct falcon_conn *falcon_conn_alloc(struct falcon_net *fn,
 				      const struct falcon_path *path,
 				      const struct falcon_ulp_ops *ulp,
@@ -303,10 +329,8 @@ void falcon_conn_fail(struct falcon_conn *conn, int err);
 void falcon_conn_run(struct falcon_conn *conn);
 void falcon_conn_drain(struct falcon_conn *conn);
 void falcon_conn_set_sk(struct falcon_conn *conn, struct sock *sk);
-bool falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
-		    const struct falcon_psp_info *psp,
-		    const struct falcon_pkt_info *pi,
-		    const struct falcon_rx_meta *meta);
+void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
+		    struct falcon_rx *rx);
 void falcon_conn_timeout(struct falcon_conn *conn);
 void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 			      struct falcon_core_cfg *cfg);
@@ -315,23 +339,27 @@ void falcon_conn_net_exit(struct falcon_net *fn);
 int falcon_conn_init(void);
 void falcon_conn_exit(void);
 
-/* udp.c */
+/* udp.c: the PSP sockets and what they receive */
 int falcon_udp_net_init(struct falcon_net *fn);
 void falcon_udp_net_exit(struct falcon_net *fn);
-void falcon_udp_exit(void);
+
+/* udp_tx.c: trains, routes, and the way out */
 void falcon_udp_build(struct falcon_conn *conn, const struct falcon_tx *tx,
 		      struct sk_buff_head *list);
+void falcon_udp_charge(struct falcon_conn *conn, struct sk_buff_head *list);
 void falcon_udp_xmit(struct falcon_conn *conn, struct sk_buff_head *list);
+struct dst_entry *falcon_path_dst(struct falcon_conn *conn);
 int falcon_path_mtu(struct falcon_conn *conn);
 int falcon_path_route(struct net *net, struct falcon_path *path);
+void falcon_udp_tx_exit(void);
 
 /* nic.c */
+void falcon_nic_init_conn(struct falcon_conn *conn);
 void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev);
 void falcon_nic_detach(struct falcon_conn *conn);
 u64 falcon_nic_counter(struct falcon_nic *nic);
 u8 falcon_nic_rx_level(struct falcon_nic *nic);
-int falcon_nic_xmit(struct falcon_nic *nic, struct sk_buff *skb, u8 flow,
-		    u64 depart_ns);
+int falcon_nic_xmit(struct falcon_nic *nic, struct sk_buff *skb, u8 flow);
 
 /* nic_soft.c */
 extern struct falcon_nic falcon_nic_soft;
@@ -416,8 +444,6 @@ void falcon_cm_exit(void);
 
 /* psp.c */
 void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version);
-u64 falcon_psp_reserve(atomic64_t *last, u64 now_ps, unsigned int nr);
-int falcon_psp_seal(struct sk_buff *skb, u64 iv);
 int falcon_psp_open(struct falcon_conn *conn, struct sk_buff *skb,
 		    const struct falcon_psp_info *psp);
 
@@ -449,6 +475,7 @@ void falcon_sysctl_defaults(struct falcon_sysctls *s);
 
 /* main.c: registry of congestion control */
 const struct falcon_fae_ops *falcon_fae_get(const char *name);
+void falcon_fae_hold(const struct falcon_fae_ops *ops);
 void falcon_fae_put(const struct falcon_fae_ops *ops);
 
 #endif /* _FALCON_H */

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a ULP calls: push and pull as initiator, ack, RNR, NACK and respond as
+ * target (section 8, include/net/falcon.h).
+ *
+ * Each call takes the connection lock, tells core, and carries the effects out
+ * unless somebody is at it: so ULP call-backs may run inside these calls.
+ */
+#include <linux/export.h>
+#include "falcon.h"
+
+static void falcon_ulp_lock(struct falcon_conn *conn)
+	__acquires(&conn->lock)
+{
+	spin_lock_bh(&conn->lock);
+}
+
+/* Carries out what the call has caused, and unlocks. */
+static void falcon_ulp_unlock(struct falcon_conn *conn)
+	__releases(&conn->lock)
+{
+	falcon_conn_drain(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
+/* Only an established connection takes new transactions. */
+static int falcon_ulp_check(struct falcon_conn *conn)
+{
+	if (conn->state == FALCON_CONN_ESTABLISHED)
+		return 0;
+	return conn->err ?: -ENOTCONN;
+}
+
+/* A ULP refused for resources is told when to come back. */
+static int falcon_ulp_submitted(struct falcon_conn *conn, int err)
+{
+	if (err == -EAGAIN || err == -ENOBUFS)
+		conn->flags |= FALCON_CONN_WANT_SPACE;
+	return err;
+}
+
+static int falcon_ulp_push(struct falcon_conn *conn, struct falcon_txn *txn,
+			   struct sk_buff *payload)
+{
+	int err = falcon_ulp_check(conn);
+
+	if (err)
+		return err;
+	if (payload->len > conn->core.cfg.mtu)
+		return -EMSGSIZE;
+	err = falcon_core_push(&conn->core, txn, payload, payload->len,
+			       ktime_get_ns());
+	return falcon_ulp_submitted(conn, err);
+}
+
+/**
+ * falcon_push - start a push transaction (8.4.3.3)
+ * @conn:	connection
+ * @txn:	the ULP's, until its complete call
+ * @payload:	ULP header and data, at most falcon_mtu() bytes; the ULP's, and
+ *		unchanged until the complete call
+ *
+ * Context: process or softirq. ULP call-backs may run before it returns.
+ * Return: 0 if @txn will complete. -EAGAIN or -ENOBUFS: resources, an event
+ * FALCON_EV_TX_SPACE follows. -EMSGSIZE: larger than the MTU of the
+ * connection. -ENOTCONN or why the connection died.
+ */
+int falcon_push(struct falcon_conn *conn, struct falcon_txn *txn,
+		struct sk_buff *payload)
+{
+	int err;
+
+	falcon_ulp_lock(conn);
+	err = falcon_ulp_push(conn, txn, payload);
+	falcon_ulp_unlock(conn);
+	return err;
+}
+EXPORT_SYMBOL_GPL(falcon_push);
+
+/**
+ * falcon_push_more - falcon_push(), but more will follow at once
+ * @conn: connection
+ * @txn:	as in falcon_push()
+ * @payload:	as in falcon_push()
+ *
+ * Nothing is transmitted before the next falcon_push() or falcon_flush(),
+ * so that packets can leave as one train.
+ *
+ * Context: process or softirq. No call-back runs inside.
+ * Return: as falcon_push().
+ */
+int falcon_push_more(struct falcon_conn *conn, struct falcon_txn *txn,
+		     struct sk_buff *payload)
+{
+	int err;
+
+	falcon_ulp_lock(conn);
+	err = falcon_ulp_push(conn, txn, payload);
+	spin_unlock_bh(&conn->lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(falcon_push_more);
+
+/**
+ * falcon_flush - transmit what falcon_push_more() has queued
+ * @conn:	connection
+ *
+ * Context: process or softirq. ULP call-backs may run before it returns.
+ */
+void falcon_flush(struct falcon_conn *conn)
+{
+	falcon_ulp_lock(conn);
+	falcon_ulp_unlock(conn);
+}
+EXPORT_SYMBOL_GPL(falcon_flush);
+
+/**
+ * falcon_pull - start a pull transaction (8.4.3.1)
+ * @conn:	connection
+ * @txn:	the ULP's, until its complete call
+ * @payload:	ULP header of the request
+ * @req_len:	bytes of response asked for, ULP headers included
+ *
+ * Context: process or softirq. ULP call-backs may run before it returns.
+ * Return: as falcon_push().
+ */
+int falcon_pull(struct falcon_conn *conn, struct falcon_txn *txn,
+		struct sk_buff *payload, u16 req_len)
+{
+	int err;
+
+	falcon_ulp_lock(conn);
+	err = falcon_ulp_check(conn);
+	if (!err && max_t(u32, payload->len, req_len) > conn->core.cfg.mtu)
+		err = -EMSGSIZE;
+	if (!err) {
+		err = falcon_core_pull(&conn->core, txn, payload, payload->len,
+				       req_len, ktime_get_ns());
+		falcon_ulp_submitted(conn, err);
+	}
+	falcon_ulp_unlock(conn);
+	return err;
+}
+EXPORT_SYMBOL_GPL(falcon_pull);
+
+/**
+ * falcon_target_ack - the target ULP took a push, or will answer a pull
+ * @conn:	connection
+ * @rx:		what was delivered. Of a push it is the ULP's alone from here
+ *		on, with its skb
+ *
+ * Context: process or softirq. ULP call-backs may run before it returns.
+ */
+void falcon_target_ack(struct falcon_conn *conn, struct falcon_rxpkt *rx)
+{
+	falcon_ulp_lock(conn);
+	falcon_core_target_ack(&conn->core, rx, ktime_get_ns());
+	falcon_ulp_unlock(conn);
+}
+EXPORT_SYMBOL_GPL(falcon_target_ack);
+
+/**
+ * falcon_target_rnr - the target ULP is not ready (8.5.3.4)
+ * @conn:	connection
+ * @rx:		what was delivered; goes back, with its skb
+ * @rnr_timeout: code of 7.8: when to try again
+ *
+ * Context: process or softirq. ULP call-backs may run before it returns.
+ */
+void falcon_target_rnr(struct falcon_conn *conn, struct falcon_rxpkt *rx,
+		       u8 rnr_timeout)
+{
+	falcon_ulp_lock(conn);
+	falcon_core_target_rnr(&conn->core, rx, rnr_timeout, ktime_get_ns());
+	falcon_ulp_unlock(conn);
+}
+EXPORT_SYMBOL_GPL(falcon_target_rnr);
+
+/**
+ * falcon_target_nack - the target ULP refuses a transaction (8.5.3.5)
+ * @conn:	connection
+ * @rx:		what was delivered; goes back, with its skb
+ * @nack_code:	FALCON_NACK_CIE, _NRE or _CID
+ * @ulp_code:	told to the initiator's ULP
+ *
+ * Context: process or softirq. ULP call-backs may run before it returns.
+ */
+void falcon_target_nack(struct falcon_conn *conn, struct falcon_rxpkt *rx,
+			u8 nack_code, u8 ulp_code)
+{
+	falcon_ulp_lock(conn);
+	falcon_core_target_nack(&conn->core, rx, nack_code, ulp_code,
+				ktime_get_ns());
+	falcon_ulp_unlock(conn);
+}
+EXPORT_SYMBOL_GPL(falcon_target_nack);
+
+/**
+ * falcon_target_respond - answer a pull with data (8.5.3.2)
+ * @conn:	connection
+ * @rx:		the pull request delivered; the ULP's again, with its skb
+ * @resp:	the ULP's, until its release call
+ * @payload:	ULP header and data; the ULP's, unchanged until the release call
+ *
+ * Context: process or softirq. ULP call-backs may run before it returns.
+ * Return: 0 if @resp will be released; or as falcon_push(), and @rx is still
+ * to be answered.
+ */
+int falcon_target_respond(struct falcon_conn *conn, struct falcon_rxpkt *rx,
+			  struct falcon_resp *resp, struct sk_buff *payload)
+{
+	int err;
+
+	falcon_ulp_lock(conn);
+	err = falcon_ulp_check(conn);
+	if (!err && payload->len > conn->core.cfg.mtu)
+		err = -EMSGSIZE;
+	if (!err) {
+		err = falcon_core_target_respond(&conn->core, rx, resp, payload,
+						 payload->len, ktime_get_ns());
+		falcon_ulp_submitted(conn, err);
+	}
+	falcon_ulp_unlock(conn);
+	return err;
+}
+EXPORT_SYMBOL_GPL(falcon_target_respond);
+
+/**
+ * falcon_mtu - largest payload that a new transaction should have
+ * @conn:	an established connection
+ *
+ * The MTU agreed at set-up, or less if the path has shrunk since.
+ *
+ * Context: any.
+ * Return: bytes, ULP header included.
+ */
+u16 falcon_mtu(struct falcon_conn *conn)
+{
+	return READ_ONCE(conn->mtu);
+}
+EXPORT_SYMBOL_GPL(falcon_mtu);
