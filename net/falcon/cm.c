@@ -88,8 +88,6 @@ static void cm_setup_put(struct cm_setup *s)
 		return;
 	if (s->cfg.fae)
 		falcon_fae_put(s->cfg.fae);
-	if (s->cfg.fae)
-		falcon_fae_put(s->cfg.fae);
 	kfree(s->msg);
 	kfree_rcu(s, rcu);
 	if (atomic_dec_and_test(&cm->nr_setups))
@@ -339,8 +337,6 @@ static int cm_start(struct cm_setup *s, struct falcon_conn *conn)
 {
 	int err = falcon_conn_start(conn, &s->cfg);
 
-	/* It has taken the reference over. */
-	s->cfg.fae = NULL;
 	if (err)
 		falcon_conn_fail(conn, err);
 	else
@@ -367,14 +363,7 @@ static void cm_set_peer(struct falcon_conn *conn, const struct falcon_cm_msg *m,
 static void cm_fill_cfg(struct falcon_net *fn, const struct falcon_cm_params *p,
 			struct falcon_core_cfg *cfg)
 {
-	const struct falcon_fae_ops *fae;
-
 	falcon_conn_cfg_defaults(fn, p->path.family, cfg);
-	fae = p->fae ? falcon_fae_get(p->fae->name) : NULL;
-	if (fae) {
-		falcon_fae_put(cfg->fae);
-		cfg->fae = fae;
-	}
 	cfg->proto = p->proto;
 	if (p->nr_flows)
 		cfg->nr_flows = p->nr_flows;
