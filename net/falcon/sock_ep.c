@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Endpoints: the ULP of a connection that carries a socket's bytes.
+ *
+ * Call-backs of the connection only queue what they bring and then run the
+ * socket, at once if nobody owns its lock, else when the owner releases it
+ * (falcon_release_cb). An endpoint without a socket is one of two: not accepted
+ * yet, and then everything waits unacknowledged; or parted, and then it
+ * acknowledges and drops what comes until its own transactions are back.
+ */
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include "sock.h"
+
+static struct workqueue_struct *falcon_ep_wq;
+
+static void falcon_ep_put(struct falcon_ep *ep)
+{
+	if (!refcount_dec_and_test(&ep->refs))
+		return;
+	if (ep->conn)
+		falcon_conn_put(ep->conn);
+	kfree(ep);
+}
+
+/* Time-outs. The work holds a reference while it is armed. */
+void falcon_ep_arm(struct falcon_ep *ep, unsigned long delay)
+{
+	refcount_inc(&ep->refs);
+	if (mod_delayed_work(falcon_ep_wq, &ep->work, delay))
+		falcon_ep_put(ep);
+}
+
+static struct sock *falcon_ep_hold_sk(struct falcon_ep *ep)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = rcu_dereference(ep->sk);
+	if (sk)
+		sock_hold(sk);
+	rcu_read_unlock();
+	return sk;
+}
+
+static void falcon_ep_work(struct work_struct *work)
+{
+	struct falcon_ep *ep = container_of(to_delayed_work(work),
+					    struct falcon_ep, work);
+	struct sock *sk = falcon_ep_hold_sk(ep);
+
+	if (sk) {
+		lock_sock(sk);
+		if (falcon_sk(sk)->ep == ep)
+			falcon_sock_time(sk);
+		release_sock(sk);
+		sock_put(sk);
+	} else if (!READ_ONCE(ep->closed)) {
+		falcon_conn_abort(ep->conn, -ETIMEDOUT);
+	}
+	falcon_ep_put(ep);
+}
+
+struct falcon_ep *falcon_ep_alloc(gfp_t gfp)
+{
+	struct falcon_ep *ep = kzalloc(sizeof(*ep), gfp | __GFP_ACCOUNT);
+
+	if (!ep)
+		return NULL;
+	spin_lock_init(&ep->lock);
+	INIT_LIST_HEAD(&ep->node);
+	INIT_LIST_HEAD(&ep->rx);
+	INIT_LIST_HEAD(&ep->done);
+	INIT_LIST_HEAD(&ep->held);
+	refcount_set(&ep->refs, 1);
+	INIT_DELAYED_WORK(&ep->work, falcon_ep_work);
+	return ep;
+}
+
+/* An endpoint that no connection knows. */
+void falcon_ep_free(struct falcon_ep *ep)
+{
+	falcon_ep_put(ep);
+}
+
+void falcon_ep_attach(struct falcon_ep *ep, struct sock *sk)
+{
+	sock_hold(sk);
+	falcon_sk(sk)->ep = ep;
+	rcu_assign_pointer(ep->sk, sk);
+}
+
+/* Undo falcon_ep_attach() where no connection has come to be. */
+void falcon_ep_unattach(struct falcon_ep *ep, struct sock *sk)
+{
+	falcon_sk(sk)->ep = NULL;
+	RCU_INIT_POINTER(ep->sk, NULL);
+	__sock_put(sk);
+}
+
+/*
+ * Parted, or never to be accepted: acknowledge and drop what came, and close
+ * the connection when nothing is in flight.
+ */
+static void falcon_ep_run_parted(struct falcon_ep *ep)
+{
+	struct falcon_rxpkt *rx, *next_rx;
+	struct falcon_txn *txn, *next_txn;
+	LIST_HEAD(rx_list);
+	LIST_HEAD(done);
+	bool close;
+
+	spin_lock_bh(&ep->lock);
+	list_splice_init(&ep->rx, &rx_list);
+	list_splice_init(&ep->done, &done);
+	list_for_each_entry(txn, &done, node)
+		ep->inflight--;
+	close = !ep->inflight && !ep->closed;
+	if (close)
+		WRITE_ONCE(ep->closed, true);
+	spin_unlock_bh(&ep->lock);
+
+	list_for_each_entry_safe(rx, next_rx, &rx_list, node) {
+		falcon_target_ack(ep->conn, rx);
+		kfree_skb(falcon_rx_skb(rx));
+	}
+	list_for_each_entry_safe(txn, next_txn, &done, node)
+		kfree_skb(falcon_txn_skb(txn));
+	if (!close)
+		return;
+	if (cancel_delayed_work(&ep->work))
+		falcon_ep_put(ep);
+	falcon_conn_close(ep->conn);
+}
+
+/* A socket closed, or parted from, with something still in flight. */
+bool falcon_ep_orphan(struct falcon_ep *ep)
+{
+	struct falcon_net_sock *ns = falcon_net_sock(ep->conn->fn);
+
+	if (!ep->orphan) {
+		ep->orphan = true;
+		atomic_inc(&ns->nr_orphans);
+	}
+	return atomic_read(&ns->nr_orphans) <= FALCON_MAX_ORPHANS;
+}
+
+static int falcon_ep_push(struct falcon_ep *ep, struct sk_buff *skb)
+{
+	struct falcon_seg_txn *st = falcon_seg_txn(skb);
+	int err;
+
+	memset(st, 0, sizeof(*st));
+	st->skb = skb;
+	((struct falcon_sock_hdr *)skb->data)->flags = falcon_seg(skb)->flags;
+	spin_lock_bh(&ep->lock);
+	ep->inflight++;
+	spin_unlock_bh(&ep->lock);
+	err = falcon_push(ep->conn, &st->txn, skb);
+	if (!err)
+		return 0;
+	spin_lock_bh(&ep->lock);
+	ep->inflight--;
+	spin_unlock_bh(&ep->lock);
+	kfree_skb(skb);
+	return err;
+}
+
+/*
+ * An endpoint goes on alone: @last, a RESET, behind what is in flight. What the
+ * peer does not acknowledge in time, and more orphans than a netns may have,
+ * end the connection at once.
+ */
+static void falcon_ep_leave(struct falcon_ep *ep, struct sk_buff *last)
+{
+	bool abort = false;
+
+	refcount_inc(&ep->refs);
+	spin_lock_bh(&ep->lock);
+	ep->parted = true;
+	spin_unlock_bh(&ep->lock);
+	if (last)
+		abort = falcon_ep_push(ep, last);
+	if (READ_ONCE(ep->inflight)) {
+		abort |= !falcon_ep_orphan(ep);
+		falcon_ep_arm(ep, FALCON_RESET_TIME);
+	}
+	if (abort)
+		falcon_conn_abort(ep->conn, -ECONNRESET);
+	falcon_ep_run_parted(ep);
+	falcon_ep_put(ep);
+}
+
+static void falcon_ep_put_sk(struct rcu_head *head)
+{
+	struct falcon_ep *ep = container_of(head, struct falcon_ep, rcu);
+
+	sock_put(ep->put_sk);
+	falcon_ep_put(ep);
+}
+
+/**
+ * falcon_sock_part - a socket and its endpoint part
+ * @sk:		socket with an endpoint, locked
+ * @last:	RESET to send after what is in flight, or NULL
+ *
+ * Data received and unread stays with the socket.
+ */
+void falcon_sock_part(struct sock *sk, struct sk_buff *last)
+{
+	struct falcon_ep *ep = falcon_sk(sk)->ep;
+
+	falcon_rx_ack_held(sk, true);
+	falcon_tx_purge(sk);
+	falcon_conn_set_sk(ep->conn, NULL);
+	falcon_sk(sk)->ep = NULL;
+	ep->put_sk = sk;
+	RCU_INIT_POINTER(ep->sk, NULL);
+	refcount_inc(&ep->refs);
+	call_rcu(&ep->rcu, falcon_ep_put_sk);
+	falcon_ep_leave(ep, last);
+}
+
+/* A connection that nobody will accept. */
+void falcon_ep_refuse(struct falcon_ep *ep)
+{
+	struct sk_buff *skb;
+
+	sock_put(ep->listener);
+	ep->listener = NULL;
+	skb = falcon_tx_control(FALCON_SOCK_RESET, ECONNRESET, gfp_any());
+	if (!skb)
+		falcon_conn_abort(ep->conn, -ECONNRESET);
+	falcon_ep_leave(ep, skb);
+}
+
+/* Established: to the listener's accept queue. */
+static void falcon_ep_offer(struct falcon_ep *ep)
+{
+	struct sock *sk = ep->listener;
+	struct falcon_sock *fs = falcon_sk(sk);
+	bool open;
+
+	spin_lock_bh(&fs->aq_lock);
+	fs->aq_pending--;
+	open = fs->aq_open;
+	if (open) {
+		sock_hold(sk);
+		list_add_tail(&ep->node, &fs->aq);
+		sk_acceptq_added(sk);
+	}
+	spin_unlock_bh(&fs->aq_lock);
+	if (!open) {
+		falcon_ep_refuse(ep);
+		return;
+	}
+	sk->sk_data_ready(sk);
+	sock_put(sk);
+}
+
+/* The set-up failed before there was anything to accept. */
+static void falcon_ep_offer_failed(struct falcon_ep *ep)
+{
+	struct falcon_sock *fs = falcon_sk(ep->listener);
+
+	spin_lock_bh(&fs->aq_lock);
+	fs->aq_pending--;
+	spin_unlock_bh(&fs->aq_lock);
+	sock_put(ep->listener);
+	ep->listener = NULL;
+	falcon_ep_leave(ep, NULL);
+}
+
+static struct sock *falcon_group_pick(struct falcon_group *g,
+				      const struct falcon_conn *conn)
+{
+	struct falcon_sock *fs;
+	struct sock *sk = NULL;
+	u32 hash, i;
+
+	hash = __ipv6_addr_jhash(&conn->path.daddr, conn->peer_service);
+	spin_lock_bh(&g->lock);
+	i = reciprocal_scale(hash, g->nr);
+	hlist_for_each_entry(fs, &g->members, group_node) {
+		if (i--)
+			continue;
+		sk = (struct sock *)fs;
+		sock_hold(sk);
+		break;
+	}
+	spin_unlock_bh(&g->lock);
+	return sk;
+}
+
+static int falcon_aq_reserve(struct sock *sk)
+{
+	struct falcon_sock *fs = falcon_sk(sk);
+	int err = 0;
+
+	spin_lock_bh(&fs->aq_lock);
+	if (!fs->aq_open)
+		err = -ECONNREFUSED;
+	else if (sk->sk_ack_backlog + fs->aq_pending >
+		 READ_ONCE(sk->sk_max_ack_backlog))
+		err = -EAGAIN;
+	else
+		fs->aq_pending++;
+	spin_unlock_bh(&fs->aq_lock);
+	return err;
+}
+
+/**
+ * falcon_ep_request - falcon_listener::request of sockets
+ * @l:		listener, part of a struct falcon_group
+ * @conn:	connection to be
+ * @req:	the peer's wish; lowered to the options of the listening socket
+ * @ulp:	set to the socket ULP
+ * @ulp_priv:	set to a new endpoint
+ *
+ * Context: process.
+ * Return: 0; -EAGAIN if the backlog is full or memory is short, so that the
+ * peer tries again; -ECONNREFUSED if nobody listens any more.
+ */
+int falcon_ep_request(struct falcon_listener *l, struct falcon_conn *conn,
+		      struct falcon_cm_params *req,
+		      const struct falcon_ulp_ops **ulp, void **ulp_priv)
+{
+	struct sock *sk = falcon_group_pick(container_of(l, struct falcon_group,
+							 l), conn);
+	struct falcon_sock *fs;
+	struct falcon_ep *ep;
+	int err;
+
+	if (!sk)
+		return -ECONNREFUSED;
+	err = falcon_aq_reserve(sk);
+	if (err)
+		goto out_put;
+	fs = falcon_sk(sk);
+	ep = falcon_ep_alloc(GFP_KERNEL);
+	if (!ep) {
+		err = -EAGAIN;
+		goto out_unreserve;
+	}
+	if (!falcon_conn_get(conn)) {
+		err = -ECONNREFUSED;
+		goto out_free;
+	}
+	ep->conn = conn;
+	ep->listener = sk;
+	if (fs->nr_flows)
+		req->nr_flows = min(req->nr_flows, fs->nr_flows);
+	if (fs->user_timeout_ms)
+		req->user_timeout_ms = fs->user_timeout_ms;
+	if (fs->fae)
+		req->fae = fs->fae;
+	*ulp = &falcon_sock_ulp;
+	*ulp_priv = ep;
+	return 0;
+
+out_free:
+	falcon_ep_free(ep);
+out_unreserve:
+	spin_lock_bh(&fs->aq_lock);
+	fs->aq_pending--;
+	spin_unlock_bh(&fs->aq_lock);
+out_put:
+	sock_put(sk);
+	return err;
+}
+
+/* Take what the call-backs queued, but what was delivered. */
+static u8 falcon_ep_take(struct falcon_ep *ep, struct list_head *done, int *err)
+{
+	u8 events;
+
+	spin_lock_bh(&ep->lock);
+	list_splice_init(&ep->done, done);
+	events = ep->events;
+	ep->events = 0;
+	*err = ep->err;
+	spin_unlock_bh(&ep->lock);
+	return events;
+}
+
+static struct falcon_rxpkt *falcon_ep_take_rx(struct falcon_ep *ep)
+{
+	struct falcon_rxpkt *rx;
+
+	spin_lock_bh(&ep->lock);
+	rx = list_first_entry_or_null(&ep->rx, struct falcon_rxpkt, node);
+	if (rx)
+		list_del(&rx->node);
+	spin_unlock_bh(&ep->lock);
+	return rx;
+}
+
+/**
+ * falcon_sock_run - carry out what the call-backs of the connection queued
+ * @sk:		socket: its spinlock held and not owned, or owned
+ *
+ * In the first case the caller is a call-back of the connection, so that what
+ * this calls there is carried out after it has returned.
+ */
+void falcon_sock_run(struct sock *sk)
+{
+	struct falcon_sock *fs = falcon_sk(sk);
+	struct falcon_ep *ep = fs->ep;
+	struct falcon_txn *txn, *next;
+	struct falcon_rxpkt *rx;
+	bool wake = false;
+	LIST_HEAD(done);
+	u8 events;
+	int err;
+
+	if (!ep)
+		return;
+	events = falcon_ep_take(ep, &done, &err);
+	if (events & FALCON_EP_ESTABLISHED)
+		falcon_sock_established(sk);
+	if (!list_empty(&done))
+		events |= FALCON_EP_TX_SPACE;
+	list_for_each_entry_safe(txn, next, &done, node)
+		falcon_tx_done(sk, txn);
+
+	/* A RESET among what was delivered parts them. */
+	while (fs->ep == ep && (rx = falcon_ep_take_rx(ep)))
+		wake |= falcon_rx_segment(sk, rx);
+	if (wake && !sock_flag(sk, SOCK_DEAD))
+		sk->sk_data_ready(sk);
+	if (fs->ep == ep && events & FALCON_EP_TX_SPACE) {
+		falcon_tx_push(sk, false);
+		falcon_write_space(sk);
+		falcon_sock_fin_progress(sk);
+	}
+	if (fs->ep == ep && events & FALCON_EP_DEAD)
+		falcon_sock_dead(sk, err);
+}
+
+/**
+ * falcon_sock_flush - do it now, for callers that keep the lock long
+ * @sk:		socket, owned
+ */
+void falcon_sock_flush(struct sock *sk)
+{
+	if (test_and_clear_bit(FALCON_SK_PENDING, &falcon_sk(sk)->flags))
+		falcon_sock_run(sk);
+}
+
+/* Call-backs of the connection, bottom halves disabled, one at a time. */
+
+static void falcon_ep_kick(struct falcon_ep *ep)
+{
+	bool parted = false;
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = rcu_dereference(ep->sk);
+	if (sk) {
+		bh_lock_sock(sk);
+		if (falcon_sk(sk)->ep != ep)
+			parted = true;
+		else if (sock_owned_by_user(sk))
+			set_bit(FALCON_SK_PENDING, &falcon_sk(sk)->flags);
+		else
+			falcon_sock_run(sk);
+		bh_unlock_sock(sk);
+	} else {
+		parted = READ_ONCE(ep->parted);
+	}
+	rcu_read_unlock();
+	if (parted)
+		falcon_ep_run_parted(ep);
+}
+
+static void falcon_ulp_deliver(struct falcon_conn *conn,
+			       struct falcon_rxpkt *rx, struct sk_buff *skb)
+{
+	struct falcon_ep *ep = conn->ulp_priv;
+
+	spin_lock(&ep->lock);
+	list_add_tail(&rx->node, &ep->rx);
+	spin_unlock(&ep->lock);
+	falcon_ep_kick(ep);
+}
+
+static void falcon_ulp_complete(struct falcon_conn *conn,
+				struct falcon_txn *txn)
+{
+	struct falcon_ep *ep = conn->ulp_priv;
+
+	spin_lock(&ep->lock);
+	list_add_tail(&txn->node, &ep->done);
+	spin_unlock(&ep->lock);
+	falcon_ep_kick(ep);
+}
+
+/* Sockets do not pull. */
+static void falcon_ulp_release(struct falcon_conn *conn,
+			       struct falcon_resp *resp)
+{
+	WARN_ON_ONCE(1);
+}
+
+static void falcon_ep_closed(struct falcon_ep *ep)
+{
+	if (ep->orphan)
+		atomic_dec(&falcon_net_sock(ep->conn->fn)->nr_orphans);
+	if (cancel_delayed_work(&ep->work))
+		falcon_ep_put(ep);
+	falcon_ep_put(ep);
+}
+
+static void falcon_ulp_event(struct falcon_conn *conn,
+			     enum falcon_conn_event ev, int err)
+{
+	static const u8 bit[] = {
+		[FALCON_EV_ESTABLISHED]	= FALCON_EP_ESTABLISHED,
+		[FALCON_EV_FAILED]	= FALCON_EP_DEAD,
+		[FALCON_EV_ABORTED]	= FALCON_EP_DEAD,
+		[FALCON_EV_TX_SPACE]	= FALCON_EP_TX_SPACE,
+	};
+	struct falcon_ep *ep = conn->ulp_priv;
+
+	if (ev == FALCON_EV_CLOSED) {
+		falcon_ep_closed(ep);
+		return;
+	}
+	if (ev == FALCON_EV_FAILED && ep->listener) {
+		falcon_ep_offer_failed(ep);
+		return;
+	}
+	spin_lock(&ep->lock);
+	ep->events |= bit[ev];
+	if (err)
+		ep->err = err;
+	spin_unlock(&ep->lock);
+	if (ev == FALCON_EV_ESTABLISHED && ep->listener)
+		falcon_ep_offer(ep);
+	else
+		falcon_ep_kick(ep);
+}
+
+static u8 falcon_ulp_rx_level(struct falcon_conn *conn)
+{
+	struct falcon_ep *ep = conn->ulp_priv;
+	u64 level = 0;
+	struct sock *sk;
+
+	rcu_read_lock();
+	sk = rcu_dereference(ep->sk);
+	if (sk)
+		level = div_u64(31ULL * atomic_read(&sk->sk_rmem_alloc),
+				READ_ONCE(sk->sk_rcvbuf));
+	rcu_read_unlock();
+	return min_t(u64, level, 31);
+}
+
+const struct falcon_ulp_ops falcon_sock_ulp = {
+	.owner		= THIS_MODULE,
+	.proto		= FALCON_PROTO_SOCK,
+	.deliver	= falcon_ulp_deliver,
+	.complete	= falcon_ulp_complete,
+	.release	= falcon_ulp_release,
+	.event		= falcon_ulp_event,
+	.rx_level	= falcon_ulp_rx_level,
+};
+
+int falcon_ep_init(void)
+{
+	falcon_ep_wq = alloc_workqueue("falcon_sock", WQ_MEM_RECLAIM, 0);
+	return falcon_ep_wq ? 0 : -ENOMEM;
+}
+
+/* After the last connection: nothing is armed, but some may still run. */
+void falcon_ep_exit(void)
+{
+	rcu_barrier();
+	destroy_workqueue(falcon_ep_wq);
+	rcu_barrier();
+}
