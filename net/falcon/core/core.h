@@ -258,6 +258,7 @@ struct falcon_flow {
 	u64 rack_due_ns;		/* RACK time-out; FALCON_NO_TIMER */
 	u64 rto_epoch_ns;		/* last RTO that backed off */
 	u32 rack_rtt_ns;		/* its round trip */
+	u64 rack_wider_ns;		/* until then the window stays wider */
 	u32 label;			/* of the path; changed by PLB and PRR */
 	u32 fcwnd;			/* 11.10 */
 	u32 inter_packet_gap;		/* 131.072 ns units */
@@ -266,14 +267,15 @@ struct falcon_flow {
 	u32 fabric_time_marker;
 	u32 num_acked;			/* since the last event */
 	u32 retransmit_timeout;		/* of fae, 131.072 ns units */
-	u32 min_delay;			/* smallest delay seen lately, units */
-	u32 min_delay_half;		/* in the half window under way */
-	u64 min_delay_stamp_ns;		/* when that began */
+	u32 min_delay;			/* smallest delay of the path, units */
+	u32 single_delay;		/* smallest while fcwnd was below 2 */
+	u64 single_since_ns;		/* when that began */
 	u64 fae_event_ns;		/* last event */
 	u16 outstanding[FALCON_NR_WIN];	/* in flight: not lost, not received */
 	u8  retransmit_count;
 	u8  cc_opaque;
 	u8  rto_streak;			/* successive RTOs: back-off, PRR */
+	u8  rack_quarters;		/* RACK window, in quarters of an RTT */
 	u64 fae_priv[FALCON_FAE_PRIV_WORDS];
 };
 
@@ -389,7 +391,8 @@ struct falcon_core {
 	u64 min_rtt_ns;
 	u64 tlp_due_ns;
 	u64 last_rx_ns;			/* last valid packet of the peer */
-	u64 busy_ns;			/* when packets became outstanding */
+	u64 silent_ns;			/* first transmission since then, or never */
+	u64 echo_sent_ns;		/* ACK in hand: when what it echoes left */
 	u32 nr_flight;
 	u32 ar_count;
 	bool tlp_probed;		/* once, until something is delivered */

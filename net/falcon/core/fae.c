@@ -23,6 +23,7 @@
 #include "fae.h"
 
 #define FAE_NO_DELAY	U32_MAX
+#define FAE_TWO_PKTS	(2u << FALCON_FCWND_SHIFT)
 
 struct falcon_fae_params falcon_fae_params = {
 	.min_delay_window_ns	= 10000000000ULL,
@@ -114,22 +115,28 @@ static void falcon_fae_event_common(const struct falcon_core *c, u8 f,
 }
 
 /*
- * The smallest delay of the last half to whole min_delay_window_ns: a path
- * that became longer is believed when the old minimum has aged out. Samples
- * from before a path change (falcon_fae_relabel()) do not count.
+ * The smallest delay of a flow is its path's, without queues. It cannot simply
+ * age: a flow that fills the bottleneck alone never sees its own queue empty,
+ * and would add what it sees to its target again and again. Nor may it last
+ * for ever: a path that became longer would hold the window down for ever. A
+ * flow that has one packet outstanding at a time has no queue of its own, so
+ * what it sees while that lasts for min_delay_window_ns is believed.
  */
 static void falcon_fae_min_delay(struct falcon_flow *fl, u32 delay, u64 now_ns)
 {
-	if (now_ns < fl->min_delay_stamp_ns)
-		return;
-	if (now_ns - fl->min_delay_stamp_ns >=
-	    falcon_fae_params.min_delay_window_ns / 2) {
-		fl->min_delay = fl->min_delay_half;
-		fl->min_delay_half = delay;
-		fl->min_delay_stamp_ns = now_ns;
+	if (fl->fcwnd >= FAE_TWO_PKTS) {
+		fl->single_delay = FAE_NO_DELAY;
+		fl->single_since_ns = now_ns;
 	}
-	fl->min_delay_half = min(fl->min_delay_half, delay);
+	fl->single_delay = min(fl->single_delay, delay);
 	fl->min_delay = min(fl->min_delay, delay);
+
+	if (now_ns - fl->single_since_ns >=
+	    falcon_fae_params.min_delay_window_ns) {
+		fl->min_delay = fl->single_delay;
+		fl->single_delay = FAE_NO_DELAY;
+		fl->single_since_ns = now_ns;
+	}
 }
 
 /*
@@ -168,17 +175,15 @@ static void falcon_fae_sample(const struct falcon_pkt_info *pi,
 					  FALCON_FAE_TIME_MASK / 2;
 }
 
-static void falcon_fae_relabel(struct falcon_core *c, struct falcon_flow *fl,
-			       u64 now_ns)
+/*
+ * A new path keeps the smallest delay of the old: taken anew in the congestion
+ * that PLB flees from, it would make that the target.
+ */
+static void falcon_fae_relabel(struct falcon_core *c, struct falcon_flow *fl)
 {
 	/* Full period: no label comes again before all others have. */
 	fl->label = fl->label * 0x9e3779b1u + 0x7f4a7c15u;
 	c->stats.relabels++;
-
-	/* Another path has another delay; what is in flight took the old. */
-	fl->min_delay = FAE_NO_DELAY;
-	fl->min_delay_half = FAE_NO_DELAY;
-	fl->min_delay_stamp_ns = now_ns + falcon_units_to_ns(fl->rtt_state);
 }
 
 /* The connection waits for the slowest of its flows. */
@@ -198,7 +203,7 @@ static void falcon_fae_set_rto(struct falcon_core *c)
  * may slow a connection down, never stop it.
  */
 static void falcon_fae_apply(struct falcon_core *c, struct falcon_flow *fl,
-			     const struct falcon_fae_result *res, u64 now_ns)
+			     const struct falcon_fae_result *res)
 {
 	fl->fcwnd = clamp(res->fcwnd, 1u, FALCON_FAE_MAX_FCWND);
 	fl->inter_packet_gap = min(res->inter_packet_gap, FALCON_FAE_MAX_GAP);
@@ -216,7 +221,7 @@ static void falcon_fae_apply(struct falcon_core *c, struct falcon_flow *fl,
 		falcon_fae_set_rto(c);
 	}
 	if (res->randomize_path)
-		falcon_fae_relabel(c, fl, now_ns);
+		falcon_fae_relabel(c, fl);
 }
 
 /* The result begins as what is in force: an algorithm writes what changes. */
@@ -244,7 +249,7 @@ static void falcon_fae_run(struct falcon_core *c,
 	fl->num_acked = 0;
 	fl->fae_event_ns = now_ns;
 	c->cfg.fae->on_event(fl->fae_priv, ev, &res);
-	falcon_fae_apply(c, fl, &res, now_ns);
+	falcon_fae_apply(c, fl, &res);
 }
 
 /* What ACK and NACK events share. False: there is no such flow. */
@@ -379,12 +384,12 @@ void falcon_fae_init(struct falcon_core *c, u64 now_ns)
 		};
 
 		fl->min_delay = FAE_NO_DELAY;
-		fl->min_delay_half = FAE_NO_DELAY;
-		fl->min_delay_stamp_ns = now_ns;
+		fl->single_delay = FAE_NO_DELAY;
+		fl->single_since_ns = now_ns;
 		fl->fae_event_ns = now_ns;
 		memset(fl->fae_priv, 0, sizeof(fl->fae_priv));
 		c->cfg.fae->init(fl->fae_priv, &res);
-		falcon_fae_apply(c, fl, &res, now_ns);
+		falcon_fae_apply(c, fl, &res);
 	}
 	c->rto_ns = c->cfg.rto_ns;
 }

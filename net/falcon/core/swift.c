@@ -146,7 +146,8 @@ static bool swift_windows_valid(const struct falcon_swift_params *p)
 
 static bool swift_fractions_valid(const struct falcon_swift_params *p)
 {
-	return p->max_fabric_md_q16 <= Q16_ONE &&
+	return p->fabric_md_q16 <= Q16_ONE && p->nic_md_q16 <= Q16_ONE &&
+	       p->max_fabric_md_q16 <= Q16_ONE &&
 	       p->max_nic_md_q16 <= Q16_ONE &&
 	       p->rtt_smoothing_alpha_q16 < Q16_ONE &&
 	       p->delay_smoothing_alpha_q16 < Q16_ONE &&
@@ -325,15 +326,19 @@ static u32 swift_increased(u32 fcwnd_q20, u32 acked)
 	return min_t(u64, fcwnd_q20 + inc, params.max_fcwnd_q20);
 }
 
-/* Multiplicative decrease by how far @delay is above the target */
+/*
+ * Multiplicative decrease by how far @delay is above the target. However
+ * little that is, fcwnd decreases: the window guard takes note of it.
+ */
 static u32 swift_decreased(u32 fcwnd_q20, u32 delay, u32 target_q8)
 {
 	u64 delay_q8 = (u64)delay << 8;
-	u32 dec = div64_u64(params.fabric_md_q16 * (delay_q8 - target_q8),
-			    delay_q8);
+	u64 dec_q31 = div64_u64((params.fabric_md_q16 *
+				 (delay_q8 - target_q8)) << 15, delay_q8);
 
-	dec = min(dec, params.max_fabric_md_q16);
-	return mul_u64_u32_shr(fcwnd_q20, Q16_ONE - dec, 16);
+	dec_q31 = min(dec_q31, (u64)params.max_fabric_md_q16 << 15);
+	return fcwnd_q20 - max_t(u64, 1, mul_u64_u32_shr(dec_q31, fcwnd_q20,
+							 31));
 }
 
 static u32 swift_clamp_fcwnd(u32 fcwnd_q20)

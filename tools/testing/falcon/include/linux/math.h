@@ -2,6 +2,7 @@
 #ifndef _SHIM_LINUX_MATH_H
 #define _SHIM_LINUX_MATH_H
 
+#include <stdlib.h>	/* its abs() first */
 #include <linux/types.h>
 
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
