@@ -213,6 +213,13 @@ void falcon_nack_build(struct falcon_core *c, struct falcon_tx *tx)
 
 /* -------------------------------------------------------------- reception */
 
+/* A valid packet of the peer: it is not silent. */
+static void falcon_ack_alive(struct falcon_core *c, u64 now_ns)
+{
+	c->last_rx_ns = now_ns;
+	c->silent_ns = FALCON_NO_TIMER;
+}
+
 static bool falcon_base_beyond(const struct falcon_txwin *w, u32 rbpsn)
 {
 	return !falcon_before(rbpsn, w->base) && falcon_before(w->next, rbpsn);
@@ -285,7 +292,7 @@ bool falcon_ack_bases(struct falcon_core *c, const struct falcon_pkt_info *pi,
 		c->stats.rx_bad_ack++;
 		return false;
 	}
-	c->last_rx_ns = now_ns;
+	falcon_ack_alive(c, now_ns);
 	for (win = 0; win < FALCON_NR_WIN; win++)
 		falcon_ack_base(c, win, pi->rbpsn[win], now_ns);
 	if (c->progress)
@@ -361,17 +368,27 @@ static void falcon_eack_win(struct falcon_core *c,
 	falcon_ack_settle(w);
 }
 
-/* 9.2.3: RTT sample from t1 and the ACK's receive time; averages move by 1/8. */
+/*
+ * 9.2.3: RTT sample from t1 and the ACK's receive time; averages move by 1/8.
+ * The receiver's own time, t3 - t2, counts as far as coalescing explains it: a
+ * ULP that acknowledges late is no property of the path.
+ */
 static void falcon_ack_rtt(struct falcon_core *c,
 			   const struct falcon_pkt_info *pi,
 			   const struct falcon_rx_meta *meta)
 {
 	u32 units = meta->t_rx - pi->echo_t1;
-	u64 rtt;
+	u32 held = meta->t_tx - pi->echo_t2;
+	u64 rtt, held_ns;
 
-	if (!meta->stamp_ok || !units || units > MAX_RTT_UNITS)
+	c->echo_sent_ns = 0;
+	if (!meta->stamp_ok || !units || units > MAX_RTT_UNITS || held >= units)
 		return;
 	rtt = falcon_units_to_ns(units);
+	held_ns = falcon_units_to_ns(held);
+	c->echo_sent_ns = meta->now_ns - rtt;
+	if (held_ns > c->cfg.ack_coalesce_ns)
+		rtt -= held_ns - c->cfg.ack_coalesce_ns;
 	c->srtt_ns = c->srtt_ns ? c->srtt_ns - c->srtt_ns / 8 + rtt / 8 : rtt;
 	c->min_rtt_ns = min(c->min_rtt_ns, rtt);
 	c->stats.rtt_samples++;
@@ -390,7 +407,7 @@ static bool falcon_ack_valid(struct falcon_core *c,
 		c->stats.rx_bad_ack++;
 		return false;
 	}
-	c->last_rx_ns = now_ns;
+	falcon_ack_alive(c, now_ns);
 	return true;
 }
 
@@ -432,6 +449,7 @@ void falcon_ack_rx(struct falcon_core *c, const struct falcon_pkt_info *pi,
 		if (eack)
 			falcon_eack_win(c, pi, win, now_ns);
 	}
+	c->echo_sent_ns = 0;
 	falcon_loss_ack(c, pi, now_ns);
 	falcon_fae_ack(c, pi, meta, eack && falcon_loss_eack_drop(c, pi));
 }
@@ -483,6 +501,7 @@ void falcon_nack_rx(struct falcon_core *c, const struct falcon_pkt_info *pi,
 	p = falcon_pkt_find(c, pi->nack_win, pi->nack_psn);
 	if (p && p->type != FALCON_PKT_RESYNC)
 		falcon_nack_apply(c, p, pi, now_ns);
+	c->echo_sent_ns = 0;
 	falcon_loss_ack(c, pi, now_ns);
 	falcon_fae_nack(c, pi, meta);
 }

@@ -55,6 +55,7 @@ void falcon_core_init(struct falcon_core *c, const struct falcon_core_cfg *cfg,
 	c->ack_due_ns = FALCON_NO_TIMER;
 	c->tlp_due_ns = FALCON_NO_TIMER;
 	c->expire_ns = FALCON_NO_TIMER;
+	c->silent_ns = FALCON_NO_TIMER;
 	c->last_rx_ns = now_ns;
 	falcon_flow_init(c);
 	falcon_fae_init(c, now_ns);

@@ -257,8 +257,8 @@ struct falcon_flow {
 	u64 rack_sent_ns;		/* transmit time of newest delivered packet */
 	u64 rack_due_ns;		/* RACK time-out; FALCON_NO_TIMER */
 	u64 rto_epoch_ns;		/* last RTO that backed off */
-	u32 rack_rtt_ns;		/* its round trip */
 	u64 rack_wider_ns;		/* until then the window stays wider */
+	u32 rack_rtt_ns;		/* its round trip */
 	u32 label;			/* of the path; changed by PLB and PRR */
 	u32 fcwnd;			/* 11.10 */
 	u32 inter_packet_gap;		/* 131.072 ns units */

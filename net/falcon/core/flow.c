@@ -31,6 +31,7 @@ void falcon_flow_init(struct falcon_core *c)
 
 		INIT_LIST_HEAD(&f->sent);
 		f->rack_due_ns = FALCON_NO_TIMER;
+		f->rack_quarters = 1;
 		f->label = falcon_mix(c->cfg.flow_seed + i);
 	}
 }

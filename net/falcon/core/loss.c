@@ -18,6 +18,9 @@
 
 #define TLP_MIN_NS	50000u
 #define MAX_BACKOFF	16
+#define RACK_MAX_QUARTERS 8
+#define RACK_CALM	64		/* RTTs */
+#define ECHO_SLACK_NS	1000u		/* time-stamps are in 131 ns */
 
 static const u8 falcon_bitmap_bits[FALCON_NR_WIN] = {
 	[FALCON_WIN_REQ] = FALCON_RX_WIN_REQ,
@@ -169,11 +172,29 @@ static void falcon_loss_own(struct falcon_core *c,
 	}
 }
 
-/* RACK window: a quarter of an RTT of reordering is no loss. */
+/*
+ * RACK window: a quarter of an RTT of reordering is no loss. Each needless
+ * retransmission adds a quarter, up to two RTTs; RACK_CALM RTTs without one
+ * take it back.
+ */
 static u64 falcon_rack_window(const struct falcon_core *c,
 			      const struct falcon_flow *f)
 {
-	return (c->srtt_ns ?: f->rack_rtt_ns) / 4;
+	return (c->srtt_ns ?: f->rack_rtt_ns) / 4 * f->rack_quarters;
+}
+
+static void falcon_rack_widen(struct falcon_core *c, struct falcon_flow *f,
+			      u64 now_ns)
+{
+	if (f->rack_quarters < RACK_MAX_QUARTERS)
+		f->rack_quarters++;
+	f->rack_wider_ns = now_ns + RACK_CALM * falcon_rtt(c);
+}
+
+static void falcon_rack_narrow(struct falcon_flow *f, u64 now_ns)
+{
+	if (f->rack_quarters > 1 && now_ns >= f->rack_wider_ns)
+		f->rack_quarters = 1;
 }
 
 /*
@@ -184,9 +205,11 @@ static u64 falcon_rack_window(const struct falcon_core *c,
 static void falcon_rack_flow(struct falcon_core *c, struct falcon_flow *f,
 			     u64 now_ns, struct falcon_loss *loss)
 {
-	u64 grace = f->rack_rtt_ns + falcon_rack_window(c, f);
 	struct falcon_txpkt *p, *n;
+	u64 grace;
 
+	falcon_rack_narrow(f, now_ns);
+	grace = f->rack_rtt_ns + falcon_rack_window(c, f);
 	f->rack_due_ns = FALCON_NO_TIMER;
 	list_for_each_entry_safe(p, n, &f->sent, time_node) {
 		if (p->sent_ns >= f->rack_sent_ns)
@@ -342,9 +365,23 @@ void falcon_loss_sent(struct falcon_core *c, u64 now_ns)
 }
 
 /*
- * A packet in flight turned out to be delivered. If it was retransmitted less
- * than any round trip ago, what arrived is the original: the retransmission
- * was needless, and says nothing about the order of transmissions.
+ * Did the original arrive, and not the retransmission? So if that left less
+ * than any round trip ago, or after the newest packet that the peer had when
+ * it acknowledged this one.
+ */
+static bool falcon_was_spurious(const struct falcon_core *c,
+				const struct falcon_txpkt *p, u64 rtt)
+{
+	if (!(p->flags & FALCON_TXF_RETX))
+		return false;
+	return rtt < c->min_rtt_ns ||
+	       (c->echo_sent_ns && c->echo_sent_ns + ECHO_SLACK_NS < p->sent_ns);
+}
+
+/*
+ * A packet in flight turned out to be delivered. A needless retransmission
+ * says nothing about the order of transmissions, but something about how much
+ * the network reorders.
  */
 void falcon_loss_delivered(struct falcon_core *c, struct falcon_txpkt *p,
 			   u64 now_ns)
@@ -354,8 +391,9 @@ void falcon_loss_delivered(struct falcon_core *c, struct falcon_txpkt *p,
 
 	c->progress = true;
 	f->rto_streak = 0;
-	if (p->flags & FALCON_TXF_RETX && rtt < c->min_rtt_ns) {
+	if (falcon_was_spurious(c, p, rtt)) {
 		c->stats.spurious++;
+		falcon_rack_widen(c, f, now_ns);
 		return;
 	}
 	if (p->sent_ns > f->rack_sent_ns) {
@@ -489,14 +527,15 @@ static void falcon_rcvd_timer(struct falcon_core *c, u8 win, u64 now_ns)
 	}
 }
 
-/* Nothing heard while packets are outstanding: the peer is dead. */
+/*
+ * The time budget: nothing heard for this long after a transmission, and the
+ * peer is dead. While there is nothing to answer its silence means nothing.
+ */
 static u64 falcon_silence_due(const struct falcon_core *c)
 {
-	if (!c->cfg.user_timeout_ns ||
-	    (list_empty(&c->tx[FALCON_WIN_REQ].pkts) &&
-	     list_empty(&c->tx[FALCON_WIN_DATA].pkts)))
+	if (!c->cfg.user_timeout_ns || c->silent_ns == FALCON_NO_TIMER)
 		return FALCON_NO_TIMER;
-	return max(c->last_rx_ns, c->busy_ns) + c->cfg.user_timeout_ns;
+	return c->silent_ns + c->cfg.user_timeout_ns;
 }
 
 void falcon_loss_timer(struct falcon_core *c, u64 now_ns)

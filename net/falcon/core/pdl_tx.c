@@ -261,14 +261,10 @@ static void falcon_tx_build(struct falcon_core *c, struct falcon_txpkt *p,
 }
 
 /* First transmission: the next PSN of the window, and its place in it */
-static void falcon_tx_first(struct falcon_core *c, struct falcon_txpkt *p,
-			    u64 now_ns)
+static void falcon_tx_first(struct falcon_core *c, struct falcon_txpkt *p)
 {
 	struct falcon_txwin *w = falcon_pkt_win(c, p);
 
-	if (list_empty(&c->tx[FALCON_WIN_REQ].pkts) &&
-	    list_empty(&c->tx[FALCON_WIN_DATA].pkts))
-		c->busy_ns = now_ns;
 	p->psn = w->next++;
 	list_move_tail(&p->win_node, &w->pkts);
 	c->stats.tx_bytes += p->len;
@@ -300,6 +296,8 @@ static void falcon_tx_depart(struct falcon_core *c, struct falcon_txpkt *p,
 	u64 depart = falcon_flow_depart(f, now_ns);
 
 	tx->depart_ns = depart > now_ns ? depart : 0;
+	if (c->silent_ns == FALCON_NO_TIMER)
+		c->silent_ns = depart;
 	p->sent_ns = max(depart, f->last_sent_ns + 1);
 	f->last_sent_ns = p->sent_ns;
 	p->flow = flow;
@@ -316,7 +314,7 @@ static void falcon_tx_packet(struct falcon_core *c, struct falcon_txpkt *p,
 	if (falcon_pkt_sent(p))
 		falcon_tx_again(c, p);
 	else
-		falcon_tx_first(c, p, now_ns);
+		falcon_tx_first(c, p);
 	if (p->type == FALCON_PKT_RESYNC) {
 		p->flags |= FALCON_TXF_RESYNC_SENT;
 		c->stats.tx_resyncs++;
