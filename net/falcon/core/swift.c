@@ -35,6 +35,7 @@
  * - A state of 0 (rtt_state, delay_state) is none yet: the first sample is
  *   taken whole.
  */
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -98,7 +99,7 @@ const struct falcon_swift_params * const falcon_swift_in_use = &params;
 /* What swift_derive() makes of the above */
 static struct swift_derived derived = {
 	.fs_alpha_q8	= 63008,
-	.fs_beta_q8	= 3938,
+	.fs_beta_q8	= 3937,
 	.fs_max_q8	= 195313,
 	.per_hop_q8	= 1953,
 	.min_rto	= 1907,
@@ -112,12 +113,31 @@ static u32 ns_to_q8(u32 ns)
 	return (u32)(((u64)ns * 125 + 32) >> 6);
 }
 
-/* 1 / sqrt(x), x in packets, 20 bits behind each point */
+/* 65536 / sqrt(x) in the middle of the 48 sixteenths that make [1, 4) */
+static const u16 rsqrt_seed[48] = {
+	64535, 62664, 60947, 59364, 57898, 56535, 55265, 54076,
+	52961, 51912, 50923, 49989, 49104, 48265, 47467, 46707,
+	45983, 45292, 44630, 43997, 43390, 42808, 42248, 41710,
+	41192, 40693, 40211, 39746, 39297, 38863, 38443, 38036,
+	37642, 37260, 36889, 36529, 36179, 35840, 35509, 35188,
+	34875, 34571, 34274, 33985, 33703, 33427, 33159, 32897,
+};
+
+/*
+ * 1 / sqrt(x), x in packets, 20 bits behind each point: every event needs it,
+ * for flow scaling. x = m * 4^k with m in [1, 4); two steps of Newton's method
+ * bring the table's 1.6 % below 10^-6.
+ */
 static u32 inv_sqrt_q20(u32 x_q20)
 {
-	u32 sqrt_q20 = int_sqrt64((u64)x_q20 << 20);
+	unsigned int shift = (32 - fls(x_q20)) & ~1u;
+	u32 m_q30 = x_q20 << shift;
+	u64 y_q16 = rsqrt_seed[(m_q30 >> 26) - 16];
+	u64 y_q30;
 
-	return (u32)div_u64(1ULL << 40, sqrt_q20);
+	y_q16 = y_q16 * ((3ULL << 30) - (m_q30 * (y_q16 * y_q16) >> 32)) >> 31;
+	y_q30 = y_q16 * ((3ULL << 30) - (m_q30 * (y_q16 * y_q16) >> 32)) >> 17;
+	return (u32)((y_q30 << (shift / 2)) >> 15);
 }
 
 static void swift_derive(const struct falcon_swift_params *p,
