@@ -61,10 +61,11 @@ struct falcon_fae_params {
  * @delay_smoothing_alpha_q16:	delay_smoothing_alpha, weight of the old value
  * @rtt_smoothing:		the window guards and the inter-packet gap go by
  *				the smoothed RTT instead of the event's
- * @topology_scaling_per_hop_ns: topology_scaling_per_hop
+ * @topology_scaling_per_hop_ns: topology_scaling_per_hop, at most 1 ms
  * @min_flow_scaling_q20:	min_flow_scaling_window, packets
- * @max_flow_scaling_q20:	max_flow_scaling_window, packets; above the min
- * @max_flow_scaling_ns:	max_flow_scaling, at most 1 s
+ * @max_flow_scaling_q20:	max_flow_scaling_window, packets; at least twice
+ *				the min
+ * @max_flow_scaling_ns:	max_flow_scaling, at most 1 ms
  * @retransmit_timeout_scalar_q16: retransmit_timeout_scalar
  * @min_retransmit_timeout_ns:	min_retransmission_timeout, at most 1 s
  * @retransmit_limit:		retransmissions of a packet that send fcwnd to

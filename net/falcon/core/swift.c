@@ -177,9 +177,7 @@ static bool swift_fractions_valid(const struct falcon_swift_params *p)
 static bool swift_scaling_valid(const struct falcon_swift_params *p)
 {
 	return p->min_flow_scaling_q20 >= Q20_ONE >> FALCON_FCWND_SHIFT &&
-	       p->min_flow_scaling_q20 < p->max_flow_scaling_q20 &&
-	       inv_sqrt_q20(p->min_flow_scaling_q20) >
-	       inv_sqrt_q20(p->max_flow_scaling_q20) &&
+	       p->min_flow_scaling_q20 <= p->max_flow_scaling_q20 / 2 &&
 	       p->max_flow_scaling_ns <= NS_MAX / 1000 &&
 	       p->topology_scaling_per_hop_ns <= NS_MAX / 1000 &&
 	       p->min_retransmit_timeout_ns <= NS_MAX;
