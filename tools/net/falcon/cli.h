@@ -11,9 +11,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <libmnl/libmnl.h>
 #include <linux/falcon_netlink.h>
+#include <linux/types.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
 
 #define EXIT_USAGE	1
 #define EXIT_KERNEL	2
@@ -39,7 +43,7 @@ __noreturn __printf(1, 2) void usage_error(const char *fmt, ...);
 
 /* A prefix of @word is as good as the word. */
 bool matches(const char *arg, const char *word);
-uint32_t parse_u32(const char *what, const char *arg, uint32_t max);
+u32 parse_u32(const char *what, const char *arg, u32 max);
 
 /* nl.c */
 struct nl_request {
@@ -49,7 +53,7 @@ struct nl_request {
 
 void nl_open(void);
 void nl_close(void);
-void nl_begin(struct nl_request *req, uint8_t cmd, bool dump);
+void nl_begin(struct nl_request *req, u8 cmd, bool dump);
 /* 0, or a negative errno after saying what the kernel said; @cb gets messages */
 int nl_talk(struct nl_request *req, mnl_cb_t cb, void *data);
 int nl_listen(mnl_cb_t cb, void *data);
@@ -57,7 +61,7 @@ void nl_parse(const struct nlmsghdr *nlh, const struct nlattr **attrs,
 	      unsigned int max);
 void nl_parse_nested(const struct nlattr *nest, const struct nlattr **attrs,
 		     unsigned int max);
-uint32_t nl_u32(const struct nlattr *attr);
+u32 nl_u32(const struct nlattr *attr);
 unsigned long long nl_u64(const struct nlattr *attr);
 const char *nl_str(const struct nlattr *attr);
 

@@ -70,7 +70,7 @@ static const char * const counter_names[] = {
 	[FALCON_A_COUNTER_RELABELS]	= "relabels",
 };
 
-static const char *name_of(const char * const *names, size_t n, uint32_t i)
+static const char *name_of(const char * const *names, size_t n, u32 i)
 {
 	static char number[16];
 
@@ -82,7 +82,7 @@ static const char *name_of(const char * const *names, size_t n, uint32_t i)
 
 #define NAME_OF(names, i)	name_of(names, ARRAY_SIZE(names), i)
 
-static const char *sock_type(uint32_t service)
+static const char *sock_type(u32 service)
 {
 	return service & FALCON_NL_SERVICE_SEQPACKET ? "seqpacket" : "stream";
 }
@@ -100,7 +100,7 @@ static const char *addr_str(const struct nlattr *attr, char *buf, size_t len)
 	return buf;
 }
 
-static const char *port_str(uint32_t proto, uint32_t service)
+static const char *port_str(u32 proto, u32 service)
 {
 	static char buf[32];
 	struct servent *se = NULL;
@@ -117,7 +117,7 @@ static const char *port_str(uint32_t proto, uint32_t service)
 }
 
 static void endpoint(char *out, size_t len, const struct nlattr *addr,
-		     uint32_t proto, const struct nlattr *service)
+		     u32 proto, const struct nlattr *service)
 {
 	char buf[INET6_ADDRSTRLEN];
 
@@ -136,7 +136,7 @@ static unsigned long long retransmissions(const struct nlattr * const *c)
 	return sum;
 }
 
-static void loss_str(char *out, size_t len, uint32_t loss)
+static void loss_str(char *out, size_t len, u32 loss)
 {
 	unsigned int i;
 
@@ -226,7 +226,7 @@ static void text_conn(const struct nlmsghdr *nlh,
 		      const struct nlattr * const *a,
 		      const struct nlattr * const *c)
 {
-	uint32_t proto = nl_u32(a[FALCON_A_CONN_PROTO]);
+	u32 proto = nl_u32(a[FALCON_A_CONN_PROTO]);
 	char local[64], peer[64];
 
 	endpoint(local, sizeof(local), a[FALCON_A_CONN_SADDR], proto,
@@ -275,9 +275,9 @@ static void json_flow(const struct nlattr *nest)
 
 static void json_identity(const struct nlattr * const *a)
 {
-	uint32_t proto = nl_u32(a[FALCON_A_CONN_PROTO]);
-	uint32_t service = nl_u32(a[FALCON_A_CONN_SERVICE]);
-	uint32_t peer_service = nl_u32(a[FALCON_A_CONN_PEER_SERVICE]);
+	u32 proto = nl_u32(a[FALCON_A_CONN_PROTO]);
+	u32 service = nl_u32(a[FALCON_A_CONN_SERVICE]);
+	u32 peer_service = nl_u32(a[FALCON_A_CONN_PEER_SERVICE]);
 	char buf[INET6_ADDRSTRLEN];
 
 	if (a[FALCON_A_CONN_EVENT])
@@ -425,10 +425,10 @@ static void parse_where(struct where *w, const char *what, const char *arg)
 		usage_error("%s: \"%s\" is not an address", what, arg);
 }
 
-static uint32_t parse_states(const char *arg)
+static u32 parse_states(const char *arg)
 {
 	char buf[128], *word, *save = NULL;
-	uint32_t states = 0;
+	u32 states = 0;
 	unsigned int i;
 
 	if (strlen(arg) >= sizeof(buf))
@@ -474,13 +474,13 @@ struct selection {
 
 static bool port_matches(const struct nlattr * const *a, int attr, int port)
 {
-	uint32_t service = nl_u32(a[attr]);
+	u32 service = nl_u32(a[attr]);
 
 	if (port < 0)
 		return true;
 	if (nl_u32(a[FALCON_A_CONN_PROTO]) == PROTO_SOCK)
 		service &= FALCON_NL_SERVICE_PORT;
-	return service == (uint32_t)port;
+	return service == (u32)port;
 }
 
 static int select_one(const struct nlmsghdr *nlh, void *data)
@@ -495,14 +495,14 @@ static int select_one(const struct nlmsghdr *nlh, void *data)
 	return sel->cb(nlh, NULL);
 }
 
-static uint32_t parse_port(const char *what, const char *arg)
+static u32 parse_port(const char *what, const char *arg)
 {
 	struct servent *se = getservbyname(arg, "tcp");
 
 	return se ? ntohs(se->s_port) : parse_u32(what, arg, CID_MAX);
 }
 
-static uint8_t parse_proto(const char *arg)
+static u8 parse_proto(const char *arg)
 {
 	unsigned int i;
 
@@ -579,14 +579,14 @@ static int conn_show(int argc, char **argv)
 
 /* CIDs to kill: a dump is over before the first of them is. */
 static struct {
-	uint32_t *cid;
+	u32 *cid;
 	size_t n;
 } doomed;
 
 static int doom_one(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *a[FALCON_A_CONN_MAX + 1];
-	uint32_t *more;
+	u32 *more;
 
 	(void)data;
 	nl_parse(nlh, a, FALCON_A_CONN_MAX);

@@ -62,7 +62,7 @@ bool matches(const char *arg, const char *word)
 	return *arg && !strncmp(arg, word, strlen(arg));
 }
 
-uint32_t parse_u32(const char *what, const char *arg, uint32_t max)
+u32 parse_u32(const char *what, const char *arg, u32 max)
 {
 	unsigned long v;
 	char *end;

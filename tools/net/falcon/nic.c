@@ -11,7 +11,7 @@ static const char * const offload_names[] = {
 	"stamp", "conn", "xmit", "level", "key",
 };
 
-static void offloads(uint32_t mask)
+static void offloads(u32 mask)
 {
 	unsigned int i;
 

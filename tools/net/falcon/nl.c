@@ -14,9 +14,9 @@
 
 static struct {
 	struct mnl_socket *sock;
-	uint16_t family;
-	uint32_t group;
-	uint32_t seq;
+	u16 family;
+	u32 group;
+	u32 seq;
 } nl;
 
 static void nl_die(const char *what)
@@ -83,7 +83,7 @@ static void nl_find_group(const struct nlattr *groups)
 
 	mnl_attr_for_each_nested(group, groups) {
 		const char *name = NULL;
-		uint32_t id = 0;
+		u32 id = 0;
 
 		mnl_attr_for_each_nested(attr, group) {
 			if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
@@ -110,8 +110,8 @@ static int nl_on_family(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-static void nl_start(struct nl_request *req, uint16_t family, uint8_t cmd,
-		     uint8_t version, uint16_t flags)
+static void nl_start(struct nl_request *req, u16 family, u8 cmd,
+		     u8 version, u16 flags)
 {
 	struct genlmsghdr *genl;
 
@@ -124,7 +124,7 @@ static void nl_start(struct nl_request *req, uint16_t family, uint8_t cmd,
 	genl->version = version;
 }
 
-static int nl_receive(uint32_t seq, mnl_cb_t cb, void *data)
+static int nl_receive(u32 seq, mnl_cb_t cb, void *data)
 {
 	static char buf[65536];
 	ssize_t len;
@@ -174,7 +174,7 @@ void nl_close(void)
 	mnl_socket_close(nl.sock);
 }
 
-void nl_begin(struct nl_request *req, uint8_t cmd, bool dump)
+void nl_begin(struct nl_request *req, u8 cmd, bool dump)
 {
 	nl_start(req, nl.family, cmd, FALCON_GENL_VERSION,
 		 dump ? NLM_F_DUMP : NLM_F_ACK);
@@ -224,7 +224,7 @@ void nl_parse_nested(const struct nlattr *nest, const struct nlattr **attrs,
 }
 
 /* An attribute that an older kernel lacks reads as 0 or as nothing. */
-uint32_t nl_u32(const struct nlattr *attr)
+u32 nl_u32(const struct nlattr *attr)
 {
 	if (!attr)
 		return 0;

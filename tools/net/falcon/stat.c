@@ -80,7 +80,7 @@ static int param_one(const struct nlmsghdr *nlh, void *data)
 {
 	const struct nlattr *a[FALCON_A_PARAM_MAX + 1];
 	const struct wanted *w = data;
-	int32_t v[4];
+	int v[4];
 	const char *name;
 	unsigned int i;
 
@@ -89,7 +89,7 @@ static int param_one(const struct nlmsghdr *nlh, void *data)
 	if (!is_wanted(w, name))
 		return MNL_CB_OK;
 	for (i = 0; i < ARRAY_SIZE(v); i++)
-		v[i] = (int32_t)nl_u32(a[FALCON_A_PARAM_VALUE + i]);
+		v[i] = (int)nl_u32(a[FALCON_A_PARAM_VALUE + i]);
 	if (!opt.json) {
 		printf("%-18s %11d  %s (default %d, %d to %d)\n", name, v[0],
 		       nl_str(a[FALCON_A_PARAM_HELP]), v[1], v[2], v[3]);
