@@ -47,7 +47,8 @@ struct falcon_fae_params {
  * @min_fcwnd_q20:		min_fcwnd, packets; at least 2^-10
  * @max_fcwnd_q20:		max_fcwnd, packets; below 2048
  * @init_fcwnd_q20:		of a new flow, packets
- * @fabric_ai_q10:		fabric_additive_increment, packets an RTT
+ * @fabric_ai_q10:		fabric_additive_increment, packets an RTT, at most
+ *				1024
  * @fabric_md_q16:		fabric_multiplicative_decrease_factor
  * @max_fabric_md_q16:		max_fabric_multiplicative_decrease_factor
  * @min_ncwnd:			min_ncwnd, requests; at least 1

@@ -159,6 +159,7 @@ static bool swift_windows_valid(const struct falcon_swift_params *p)
 	       p->min_fcwnd_q20 <= p->init_fcwnd_q20 &&
 	       p->init_fcwnd_q20 <= p->max_fcwnd_q20 &&
 	       p->max_fcwnd_q20 >> 10 <= FALCON_FAE_MAX_FCWND &&
+	       p->fabric_ai_q10 <= Q20_ONE &&
 	       p->min_ncwnd >= 1 && p->min_ncwnd <= p->init_ncwnd &&
 	       p->init_ncwnd <= p->max_ncwnd &&
 	       p->max_ncwnd <= FALCON_FAE_MAX_NCWND;
@@ -324,14 +325,12 @@ static u32 swift_delay_target_q8(const struct falcon_fae_event *ev,
 {
 	u32 scaling = mul_u64_u32_shr(derived.fs_alpha_q8,
 				      inv_sqrt_q20(fcwnd_q20), 20);
+	u64 target = (u64)ev->base_delay_target << 8;
 
 	if (scaling > derived.fs_beta_q8)
-		scaling = min(scaling - derived.fs_beta_q8, derived.fs_max_q8);
-	else
-		scaling = 0;
-
-	return (ev->base_delay_target << 8) + scaling +
-	       derived.per_hop_q8 * ev->forward_hops;
+		target += min(scaling - derived.fs_beta_q8, derived.fs_max_q8);
+	target += derived.per_hop_q8 * ev->forward_hops;
+	return min_t(u64, target, U32_MAX);
 }
 
 /* Additive increase: fabric_additive_increment an RTT */

@@ -935,6 +935,7 @@ TEST(parameter_ranges)
 	REFUSED(min_fcwnd_q20, before.init_fcwnd_q20 + 1);
 	REFUSED(init_fcwnd_q20, before.max_fcwnd_q20 + 1);
 	REFUSED(max_fcwnd_q20, 0x80000000);
+	REFUSED(fabric_ai_q10, (1024 << 10) + 1);
 	REFUSED(min_ncwnd, 0);
 	REFUSED(min_ncwnd, before.init_ncwnd + 1);
 	REFUSED(init_ncwnd, before.max_ncwnd + 1);
@@ -1206,6 +1207,85 @@ TEST(fixed_point_against_double_trajectory)
 		compare(&w, &r);
 		carry(&w);
 	}
+}
+
+/* Any value of a range, its ends more often than the rest */
+static u32 any(u32 lo, u32 hi)
+{
+	switch (unit_rand_below(4)) {
+	case 0:
+		return lo;
+	case 1:
+		return hi;
+	default:
+		return lo + unit_rand_below((u64)hi - lo + 1);
+	}
+}
+
+static void random_params(struct falcon_swift_params *p)
+{
+	p->min_fcwnd_q20 = any(1024, 0x7fffffff);
+	p->max_fcwnd_q20 = any(p->min_fcwnd_q20, 0x7fffffff);
+	p->init_fcwnd_q20 = any(p->min_fcwnd_q20, p->max_fcwnd_q20);
+	p->fabric_ai_q10 = any(0, 1024 << 10);
+	p->fabric_md_q16 = any(0, 65536);
+	p->max_fabric_md_q16 = any(0, 65536);
+	p->min_ncwnd = any(1, 2047);
+	p->max_ncwnd = any(p->min_ncwnd, 2047);
+	p->init_ncwnd = any(p->min_ncwnd, p->max_ncwnd);
+	p->nic_ai = any(0, 65535);
+	p->nic_md_q16 = any(0, 65536);
+	p->max_nic_md_q16 = any(0, 65536);
+	p->target_rx_buffer_level = any(0, 31);
+	p->rtt_smoothing = any(0, 1);
+	p->rtt_smoothing_alpha_q16 = any(0, 65535);
+	p->delay_smoothing_alpha_q16 = any(0, 65535);
+	p->topology_scaling_per_hop_ns = any(0, 1000000);
+	p->max_flow_scaling_q20 = any(2048, 0xffffffff);
+	p->min_flow_scaling_q20 = any(1024, p->max_flow_scaling_q20 / 2);
+	p->max_flow_scaling_ns = any(0, 1000000);
+	p->retransmit_timeout_scalar_q16 = any(0, 0xffffffff);
+	p->min_retransmit_timeout_ns = any(0, 1000000000);
+	p->retransmit_limit = any(0, 255);
+	p->plb_attempts = any(0, 255);
+	p->prr_attempts = any(0, 255);
+	p->plb_delay_multiplier_q10 = any(0, 0xffffffff);
+	p->plb_threshold_q16 = any(0, 65536);
+}
+
+/* spec: 10.5 no parameters and no event take a result out of its bounds */
+TEST(results_stay_in_bounds)
+{
+	struct falcon_swift_params old = *falcon_swift_in_use, p = old;
+	struct world w;
+	unsigned int n;
+
+	for (n = 0; n < 300000; n++) {
+		if (n % 10 == 0) {
+			random_params(&p);
+			ASSERT_EQ(falcon_swift_set_params(&p), 0);
+		}
+		begin(&w);
+		random_event(&w, true);
+		w.ev.fcwnd = any(1, FALCON_FAE_MAX_FCWND);
+		w.ev.ncwnd = any(1, FALCON_FAE_MAX_NCWND);
+		w.ev.base_delay_target = any(0, MASK);
+		w.ev.rtt_state = any(0, MASK);
+		w.ev.delay_state = any(0, MASK);
+		w.ev.t1 = any(0, MASK);
+		w.ev.t4 = any(0, MASK);
+		w.ev.rtt_valid = any(0, 1);
+		swift(&w);
+		ASSERT_GE(w.res.fcwnd, p.min_fcwnd_q20 >> 10);
+		ASSERT_LE(w.res.fcwnd, p.max_fcwnd_q20 >> 10);
+		ASSERT_LE(w.res.inter_packet_gap, 0xfffff);
+		ASSERT_LE(w.res.retransmit_timeout, MASK);
+		if (w.ev.event_type != FALCON_FAE_RETX) {
+			ASSERT_GE(w.res.ncwnd, p.min_ncwnd);
+			ASSERT_LE(w.res.ncwnd, p.max_ncwnd);
+		}
+	}
+	falcon_swift_set_params(&old);
 }
 
 /* spec: 10.3 AIMD: one packet more an RTT, half at a loss, no pacing */
