@@ -60,6 +60,13 @@ tools_install: tools
 	install -D -m 644 -t $(DESTDIR)$(prefix)/include/linux include/uapi/linux/falcon*.h
 	+$(tools_make) install DESTDIR=$(DESTDIR)
 
+# What a guest needs of this tree: modules, tools as installed (build/guest),
+# the selftests' programs (build/selftests).
+.PHONY: guest
+guest: modules
+	+$(MAKE) --no-print-directory tools_install DESTDIR=$(top)/build/guest
+	+$(MAKE) --no-print-directory -C tools/testing/selftests all
+
 # --- tests -------------------------------------------------------------------
 # VM_KERNELS: what check-vm boots, one after the other.
 
@@ -86,7 +93,7 @@ coverage:
 	$(MAKE) -C tools/testing/falcon/unit coverage
 
 bench demo:
-	scripts/$@.sh
+	KVER='$(KVER)' scripts/$@.sh
 
 # --- kernels -----------------------------------------------------------------
 

@@ -3,9 +3,8 @@
 #
 # check.sh - runs test suites, and ends with their sum.
 #
-# Suites: "unit" is the protocol in user space; "vm:KERNEL" builds the modules,
-# the tools and the selftests' helper programs, and runs the kselftests in one
-# VM with that kernel.  Each leaves build/tests/SUITE.tap.  TESTS selects
+# Suites: "unit" is the protocol in user space; "vm:KERNEL" builds what a guest
+# needs, and runs the kselftests in one VM with that kernel.  Each leaves build/tests/SUITE.tap.  TESTS selects
 # kselftests.  VM_TIMEOUT is the seconds that one VM may take.
 
 set -euo pipefail
@@ -22,18 +21,18 @@ unit()
 }
 
 # Quiet unless it fails.
-step()
+build_for_vm()
 {
-	local log=$results/step.log
+	local log=$results/build.log
 
-	if ! "$@" >"$log" 2>&1; then
-		cat "$log" >&2
-		echo "not ok - $*"
+	if ! make -j"$(nproc)" KVER="$1" guest >"$log" 2>&1; then
+		cat "$log"
+		echo "not ok - build for $1"
 		return 1
 	fi
 }
 
-build_for_vm()
+vm()
 {
 	local kernel=$1 dir out
 

@@ -9,6 +9,9 @@
 # /out.  TESTS is a shell pattern or a part of directory/NAME.  A directory's
 # "settings" file may say timeout=SECONDS (for one test, default 120).
 
+# shellcheck source=tools/testing/vm/lib.sh
+. "$FALCON_TOP/tools/testing/vm/lib.sh"
+
 work=/run/falcon
 dirs="net/falcon drivers/net/e2100sim rdma/falcon"
 pattern=${TESTS-}
@@ -27,7 +30,6 @@ copy_tests()
 			cp -rL "$FALCON_TOP/tools/testing/selftests/$dir/." "$work/$dir/"
 		[ ! -d "$built" ] || cp -rL "$built/." "$work/$dir/"
 	done
-	[ ! -d "$FALCON_TOP/build/tests/root" ] || cp -r "$FALCON_TOP/build/tests/root/." /
 }
 
 list_tests()
@@ -123,6 +125,7 @@ unload_modules()
 	modprobe -r falcon
 }
 
+install_tools
 copy_tests
 mapfile -t tests < <(list_tests)
 echo "1..$((${#tests[@]} + 2))"
