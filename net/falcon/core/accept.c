@@ -27,8 +27,7 @@ bool falcon_accept_spi(const struct falcon_spi_state *conn,
 		       const struct falcon_spi_global *global,
 		       u32 spi, u64 cookie)
 {
-	u32 prev_gen = global->cur_gen - 1;
-	bool gen_ok, prev_gen_ok;
+	bool gen_ok;
 
 	if (!conn->cur_spi)
 		return false;
@@ -36,16 +35,17 @@ bool falcon_accept_spi(const struct falcon_spi_state *conn,
 		return false;
 
 	gen_ok = conn->cur_gen == global->cur_gen ||
-		 (global->allow_prev_gen && conn->cur_gen == prev_gen);
+		 (global->allow_prev_gen &&
+		  conn->cur_gen == global->cur_gen - 1);
 	if (spi == conn->cur_spi && gen_ok)
 		return true;
 	if (!conn->prev_spi || spi != conn->prev_spi)
 		return false;
 
-	if (!((conn->cur_spi ^ conn->prev_spi) & SPI_MSB))
-		return gen_ok;
-	prev_gen_ok = global->allow_prev_gen && conn->cur_gen - 1 == prev_gen;
-	return prev_gen_ok;
+	if ((conn->cur_spi ^ conn->prev_spi) & SPI_MSB)
+		return global->allow_prev_gen &&
+		       conn->cur_gen == global->cur_gen;
+	return gen_ok;
 }
 
 /**

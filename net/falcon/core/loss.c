@@ -18,6 +18,7 @@
 
 #define TLP_MIN_NS	50000u
 #define MAX_BACKOFF	16
+#define BURST_NS	FALCON_TX_WIN_MAX /* sent_ns rises through a burst */
 #define RACK_MAX_QUARTERS 8
 #define RACK_CALM	64		/* RTTs */
 #define ECHO_SLACK_NS	1000u		/* time-stamps are in 131 ns */
@@ -474,7 +475,7 @@ static void falcon_flow_rto(struct falcon_core *c, u8 flow, u64 now_ns)
 
 	if (falcon_flow_rto_due(c, f) > now_ns)
 		return;
-	while (!c->dying && falcon_flow_rto_due(c, f) <= now_ns) {
+	while (!c->dying && falcon_flow_rto_due(c, f) <= now_ns + BURST_NS) {
 		p = list_first_entry(&f->sent, struct falcon_txpkt, time_node);
 		if (p->sent_ns >= f->rto_epoch_ns || !f->rto_streak) {
 			f->rto_epoch_ns = now_ns;

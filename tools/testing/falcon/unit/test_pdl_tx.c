@@ -1,0 +1,612 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Transmitter: PSNs, gates, order, scheduling, AR bit: 8.3, 9.1 */
+#include "solo.h"
+
+static struct solo s;
+
+/* spec: 9.1.3 a packet gets NextPSN of its window when it is transmitted */
+TEST(tx_psn_is_given_at_transmission_9_1_3)
+{
+	solo_init(&s, true);
+	solo_push(&s, 100);
+	solo_pull(&s, 500);
+	solo_push(&s, 200);
+	EXPECT_EQ(s.c.tx[DATA].next, 0);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.pi.rsn, 0);
+	EXPECT_EQ(s.pi.req_len, 100);
+	EXPECT_EQ(s.pi.fn, s.cfg.peer_fn);
+	EXPECT_EQ(s.pi.proto, s.cfg.proto);
+	EXPECT_TRUE(s.tx.payload == &s.txn[0]);
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
+	EXPECT_EQ(s.pi.rsn, 1);
+	EXPECT_EQ(s.pi.req_len, 500);
+	EXPECT_EQ(s.tx.len, 8);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_EQ(s.pi.rsn, 2);
+	solo_expect_quiet(&s);
+	EXPECT_EQ(s.c.stats.tx_pkts, 3);
+	EXPECT_EQ(s.c.stats.tx_bytes, 308);
+}
+
+/* spec: 9.1.1 PSN and RSN wrap at 2^32 */
+TEST(tx_psn_and_rsn_wrap_9_1_1)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.tx_psn[DATA] = 0xfffffffe;
+	s.cfg.tx_rsn = 0xffffffff;
+	solo_start(&s);
+	for (i = 0; i < 4; i++)
+		solo_push(&s, 1);
+	for (i = 0; i < 4; i++) {
+		solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0xfffffffe + i);
+		EXPECT_EQ(s.pi.rsn, 0xffffffff + i);
+	}
+	solo_back(&s, 0, 1);
+	EXPECT_EQ(s.c.tx[DATA].base, 1);
+	for (i = 0; i < 3; i++)
+		EXPECT_TRUE(solo_completed(&s) == &s.txn[i]);
+	EXPECT_TRUE(!solo_completed(&s));
+}
+
+/* spec: 9.1.2 first transmission of a pull request: PSN < RBPSN + fcwnd */
+TEST(gate_pull_request_fcwnd_9_1_2)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_window(&s, 3, 100);
+	for (i = 0; i < 5; i++)
+		solo_pull(&s, 10);
+	EXPECT_EQ(solo_flush(&s), 3);
+	solo_back(&s, 1, 0);
+	EXPECT_EQ(solo_flush(&s), 1);
+	solo_back(&s, 4, 0);
+	EXPECT_EQ(solo_flush(&s), 1);
+}
+
+/* spec: 9.1.2 first transmission of a pull request: RORC < ncwnd */
+TEST(gate_pull_request_ncwnd_9_1_2)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_window(&s, 100, 2);
+	for (i = 0; i < 5; i++)
+		solo_pull(&s, 10);
+	EXPECT_EQ(solo_flush(&s), 2);
+	EXPECT_EQ(s.c.tx[REQ].orc, 2);
+	/* RORC counts: an acknowledgement beyond the base opens it too */
+	solo_eack(&s, 0, 0, 0x2, 0, 0, 0);
+	EXPECT_EQ(s.c.tx[REQ].orc, 1);
+	EXPECT_EQ(solo_flush(&s), 1);
+}
+
+/* spec: 9.1.2 push data: PSN < DBPSN + fcwnd and DORC < ncwnd */
+TEST(gate_push_data_9_1_2)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_window(&s, 4, 2);
+	for (i = 0; i < 9; i++)
+		solo_push(&s, 10);
+	EXPECT_EQ(solo_flush(&s), 2);
+	EXPECT_EQ(s.c.tx[DATA].orc, 2);
+	s.c.ncwnd = 100;
+	EXPECT_EQ(solo_flush(&s), 2);
+	solo_back(&s, 0, 3);
+	EXPECT_EQ(solo_flush(&s), 3);
+}
+
+/* spec: 9.1.2 ncwnd is counted by window: RORC and DORC are two counters */
+TEST(gate_ncwnd_is_per_window_9_1_2)
+{
+	solo_init(&s, true);
+	solo_window(&s, 100, 1);
+	solo_push(&s, 10);
+	solo_pull(&s, 10);
+	solo_pull(&s, 10);
+	EXPECT_EQ(solo_flush(&s), 2);
+	EXPECT_EQ(s.c.tx[REQ].orc, 1);
+	EXPECT_EQ(s.c.tx[DATA].orc, 1);
+}
+
+static void respond_to_pulls(u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		solo_rx_pull(&s, i, i);
+		solo_respond(&s, solo_delivered(&s), 1000);
+	}
+	while (s.c.ack_now)
+		solo_tx(&s);
+}
+
+/* spec: 9.1.2 pull data: PSN < DBPSN + fcwnd only, not ncwnd */
+TEST(gate_pull_data_ignores_ncwnd_9_1_2)
+{
+	solo_init(&s, true);
+	solo_window(&s, 3, 1);
+	respond_to_pulls(5);
+	EXPECT_EQ(solo_flush(&s), 3);
+	EXPECT_EQ(s.c.tx[DATA].orc, 0);
+}
+
+/* spec: 9.1.2 a retransmission: PSN < base + fcwnd, with fcwnd of now */
+TEST(gate_retransmission_fcwnd_9_1_2)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 6; i++)
+		solo_push(&s, 10);
+	EXPECT_EQ(solo_flush(&s), 6);
+	solo_window(&s, 2, 100);
+	solo_wait(&s, 1 * MS);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	solo_expect_quiet(&s);
+	solo_back(&s, 0, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 2);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.2 a retransmitted request: RORRC / DORRC < ncwnd */
+TEST(gate_retransmission_orrc_9_1_2)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 4; i++)
+		solo_push(&s, 10);
+	solo_flush(&s);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 0);
+	solo_window(&s, 100, 2);
+	solo_wait(&s, 1 * MS);
+	EXPECT_EQ(solo_flush(&s), 2);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 2);
+	/* acknowledged: decremented */
+	solo_back(&s, 0, 1);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 1);
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 2);
+}
+
+/* spec: 9.1.2 ORRC: eligible for retransmission again decrements it */
+TEST(orrc_drops_when_eligible_again_9_1_2)
+{
+	solo_init(&s, true);
+	solo_push(&s, 10);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 0);
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 1);
+	solo_wait(&s, 2 * MS);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 0);
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 1);
+	EXPECT_EQ(s.c.tx[DATA].orc, 1);
+}
+
+/* spec: 9.1.2 retransmitted pull data is not counted in DORRC */
+TEST(orrc_counts_requests_only_9_1_2)
+{
+	solo_init(&s, true);
+	respond_to_pulls(3);
+	solo_flush(&s);
+	s.c.ncwnd = 1;
+	solo_wait(&s, 1 * MS);
+	EXPECT_EQ(solo_flush(&s), 3);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 0);
+}
+
+/* spec: 9.1 the transmit window bounds what is outstanding */
+TEST(tx_window_bounds_outstanding_9_1)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.tx_win[DATA] = 5;
+	solo_start(&s);
+	for (i = 0; i < 9; i++)
+		solo_push(&s, 10);
+	EXPECT_EQ(solo_flush(&s), 5);
+}
+
+/* spec: 10.3.5 fcwnd counts in whole packets, one at least */
+TEST(fcwnd_is_rounded_down_to_one_10_3_5)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 9; i++)
+		solo_push(&s, 10);
+	s.c.flow[0].fcwnd = 10;		/* 0.01 */
+	EXPECT_EQ(solo_flush(&s), 1);
+	s.c.flow[0].fcwnd = (2 << FALCON_FCWND_SHIFT) + 1023;
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_EQ(s.c.tx[DATA].next, 2);
+}
+
+/* spec: 10.3.5 below one, packets depart inter_packet_gap apart */
+TEST(pacing_by_inter_packet_gap_10_3_5)
+{
+	u64 gap = 1000 * 131072 / 1000;
+
+	solo_init(&s, true);
+	solo_push(&s, 10);
+	solo_push(&s, 10);
+	solo_push(&s, 10);
+	s.c.flow[0].fcwnd = 512;
+	s.c.flow[0].inter_packet_gap = 1000;
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.tx.depart_ns, 0);
+	solo_back(&s, 0, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_EQ(s.tx.depart_ns, s.now + gap);
+	/* its time-out runs from its departure */
+	solo_wait(&s, 1 * MS + gap - 1);
+	solo_expect_quiet(&s);
+	solo_wait(&s, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	solo_back(&s, 0, 2);
+	s.now += 2 * gap;
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 2);
+	EXPECT_EQ(s.tx.depart_ns, 0);
+}
+
+/* spec: 9.1.3 ordered: RSN order across both windows */
+TEST(ordered_rsn_order_across_windows_9_1_3)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 20; i++)
+		if (i % 3)
+			solo_push(&s, 10);
+		else
+			solo_pull(&s, 10);
+	for (i = 0; i < 20; i++) {
+		ASSERT_TRUE(solo_tx(&s));
+		EXPECT_EQ(s.pi.rsn, i);
+	}
+}
+
+/* spec: 9.1.3 ordered: a packet that its gate holds back holds later RSNs */
+TEST(ordered_blocked_head_blocks_later_rsns_9_1_3)
+{
+	solo_init(&s, true);
+	s.c.ncwnd = 1;
+	solo_push(&s, 10);
+	solo_push(&s, 10);
+	solo_pull(&s, 10);	/* its own window is open */
+	EXPECT_EQ(solo_flush(&s), 1);
+	solo_back(&s, 0, 1);
+	EXPECT_EQ(solo_flush(&s), 2);
+}
+
+/* spec: 9.1.5 ordered: retransmissions in RSN order across both windows */
+TEST(ordered_retransmission_in_rsn_order_9_1_5)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 12; i++)
+		if (i & 1)
+			solo_push(&s, 10);
+		else
+			solo_pull(&s, 10);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);
+	solo_push(&s, 10);
+	for (i = 0; i < 13; i++) {
+		ASSERT_TRUE(solo_tx(&s));
+		EXPECT_EQ(s.pi.rsn, i);
+		EXPECT_EQ(s.tx.retx, i < 12);
+	}
+}
+
+/* spec: 9.1.5 ordered: a retransmission held back holds new packets too */
+TEST(ordered_blocked_retransmission_blocks_new_9_1_5)
+{
+	solo_init(&s, true);
+	solo_push(&s, 10);
+	solo_push(&s, 10);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);
+	s.c.ncwnd = 1;
+	solo_pull(&s, 10);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_quiet(&s);		/* DORRC = ncwnd */
+}
+
+/* spec: 8.2.1.2 CR rule 2: pull data does not wait for the initiator's queue */
+TEST(pull_data_is_independent_of_requests_8_2_1_2)
+{
+	solo_init(&s, true);
+	s.c.ncwnd = 1;
+	solo_push(&s, 10);
+	solo_push(&s, 10);
+	respond_to_pulls(2);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 1);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 2);
+	solo_expect_quiet(&s);
+	/* nor when all of it is lost and DORRC holds the pushes back */
+	solo_wait(&s, 1 * MS);
+	s.c.tx[DATA].orrc = 1;
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 1);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 2);
+	solo_expect_quiet(&s);
+	s.c.tx[DATA].orrc = 0;
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+}
+
+/* spec: 8.3 the two queues are served round robin */
+TEST(scheduler_queues_take_turns_8_3)
+{
+	u32 i, pull_data = 0;
+
+	solo_init(&s, true);
+	for (i = 0; i < 8; i++)
+		solo_push(&s, 10);
+	respond_to_pulls(8);
+	for (i = 0; i < 16; i++) {
+		u8 last = s.pi.type;
+
+		ASSERT_TRUE(solo_tx(&s));
+		if (i)
+			EXPECT_NE(s.pi.type, last);
+		pull_data += s.pi.type == FALCON_PKT_PULL_DATA;
+	}
+	EXPECT_EQ(pull_data, 8);
+}
+
+/* spec: 8.4.2 unordered: a lost packet does not hold back other requests */
+TEST(unordered_has_no_order_8_4_2)
+{
+	solo_init(&s, false);
+	solo_push(&s, 10);
+	solo_pull(&s, 10);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);
+	s.c.tx[REQ].orrc = 1;
+	s.c.ncwnd = 1;
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	s.c.tx[REQ].orrc = 0;
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
+}
+
+/* spec: 9.1.5 a retransmission has the PSN and RSN of the original */
+TEST(retransmission_keeps_psn_9_1_5)
+{
+	solo_init(&s, true);
+	solo_push(&s, 10);
+	solo_push(&s, 20);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);
+	solo_push(&s, 30);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.pi.rsn, 0);
+	EXPECT_EQ(s.tx.len, 10);
+	EXPECT_TRUE(s.tx.retx);
+	EXPECT_EQ(s.tx.reason, FALCON_RETX_RTO);
+	EXPECT_TRUE(s.tx.payload == &s.txn[0]);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 2);
+	EXPECT_FALSE(s.tx.retx);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_RTO], 2);
+}
+
+/* spec: 9.1.3.1 AR on every packet while fcwnd <= ACK Request Fcwnd Threshold */
+TEST(ar_always_below_threshold_9_1_3_1)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.ar_fcwnd = 4;
+	solo_start(&s);
+	solo_window(&s, 4, 1000);
+	for (i = 0; i < 3; i++) {
+		solo_push(&s, 10);
+		solo_tx(&s);
+		EXPECT_TRUE(s.pi.ar);
+	}
+	s.c.flow[0].fcwnd++;
+	solo_back(&s, 0, 3);
+	solo_push(&s, 10);
+	solo_tx(&s);
+	EXPECT_FALSE(s.pi.ar);
+}
+
+/* spec: 9.1.3.1 AR on ACK Request Percent of packets above the threshold */
+TEST(ar_percent_above_threshold_9_1_3_1)
+{
+	u32 pct, i;
+
+	for (pct = 0; pct <= 100; pct += 5) {
+		u32 n = 0;
+
+		solo_cfg(&s, true);
+		s.cfg.ar_percent = pct;
+		solo_start(&s);
+		for (i = 0; i < 400; i++)
+			solo_push(&s, 1);
+		for (i = 0; i < 400; i++) {
+			solo_tx(&s);
+			n += s.pi.ar;
+		}
+		EXPECT_EQ(n, 4 * pct);
+	}
+}
+
+/* spec: 9.1.3.1 we ask for an ACK when the window closes */
+TEST(ar_when_window_closes_9_1_3_1)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_window(&s, 5, 1000);
+	for (i = 0; i < 9; i++)
+		solo_push(&s, 1);
+	for (i = 0; i < 5; i++) {
+		solo_tx(&s);
+		EXPECT_EQ(s.pi.ar, i == 4);
+	}
+	solo_window(&s, 1000, 7);
+	for (i = 5; i < 7; i++) {
+		solo_tx(&s);
+		EXPECT_EQ(s.pi.ar, i == 6);
+	}
+}
+
+/* spec: 9.1.3.1 we ask for an ACK of a retransmission after a time-out */
+TEST(ar_after_timeout_9_1_3_1)
+{
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_tx(&s);
+	EXPECT_FALSE(s.pi.ar);
+	solo_wait(&s, 1 * MS);
+	solo_tx(&s);
+	EXPECT_TRUE(s.pi.ar);
+}
+
+/* spec: 9.1.6 each packet carries the latest bases of both receiver windows */
+TEST(tx_piggybacks_latest_bases_9_1_6)
+{
+	solo_init(&s, true);
+	solo_rx_pull(&s, 0, 0);
+	solo_rx_pull(&s, 1, 1);
+	solo_rx_push(&s, 0, 2);
+	solo_delivered(&s);
+	solo_delivered(&s);
+	falcon_core_target_ack(&s.c, solo_delivered(&s), s.now);
+	solo_push(&s, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.pi.rbpsn[REQ], 2);
+	EXPECT_EQ(s.pi.rbpsn[DATA], 1);
+}
+
+/* spec: 9.1.2 several flows: the sum of windows, and each its own */
+TEST(flows_share_the_gate_9_1_2)
+{
+	u32 i, n[FALCON_MAX_FLOWS] = { 0 };
+
+	solo_cfg(&s, true);
+	s.cfg.nr_flows = 4;
+	solo_start(&s);
+	for (i = 0; i < 4; i++)
+		s.c.flow[i].fcwnd = (2 + i) << FALCON_FCWND_SHIFT;
+	for (i = 0; i < 30; i++)
+		solo_push(&s, 1);
+	while (solo_tx(&s))
+		n[s.tx.flow]++;
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(n[i], 2 + i);
+		EXPECT_EQ(s.c.flow[i].outstanding[DATA], 2 + i);
+	}
+}
+
+/* spec: 9.1.2 several flows: the next packet takes the largest open window */
+TEST(flow_with_largest_open_window_9_1_2)
+{
+	solo_cfg(&s, true);
+	s.cfg.nr_flows = 2;
+	solo_start(&s);
+	s.c.flow[0].fcwnd = 2 << FALCON_FCWND_SHIFT;
+	s.c.flow[1].fcwnd = 5 << FALCON_FCWND_SHIFT;
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_tx(&s);
+	EXPECT_EQ(s.tx.flow, 1);
+	solo_tx(&s);
+	EXPECT_EQ(s.tx.flow, 1);
+	solo_tx(&s);
+	EXPECT_EQ(s.tx.flow, 1);
+	solo_tx(&s);
+	EXPECT_EQ(s.tx.flow, 0);	/* equal: they take turns */
+}
+
+/* spec: 9.1.2 the base packet is retransmitted even if every flow is full */
+TEST(flows_never_block_the_base_9_1_2)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.nr_flows = 2;
+	solo_start(&s);
+	for (i = 0; i < 10; i++)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	solo_window(&s, 1, 1000);
+	solo_nack(&s, DATA, 0, FALCON_NACK_CIE);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 0);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.2 what is received is not in the network: it frees its flow */
+TEST(flow_outstanding_excludes_received_9_1_2)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.nr_flows = 2;
+	solo_start(&s);
+	solo_window(&s, 4, 1000);
+	for (i = 0; i < 20; i++)
+		solo_push(&s, 1);
+	EXPECT_EQ(solo_flush(&s), 8);
+	solo_eack(&s, 0, 0, 0, 0, 0xfe, 0);
+	EXPECT_EQ(s.c.flow[0].outstanding[DATA] +
+		  s.c.flow[1].outstanding[DATA], 1);
+	EXPECT_EQ(s.c.nr_flight, 1);
+}
+
+/* spec: 9.1.8 a resync has PSN, RSN, type and reason of the packet it replaces */
+TEST(resync_stands_for_the_original_9_1_8)
+{
+	solo_init(&s, true);
+	solo_push(&s, 10);
+	solo_push(&s, 10);
+	solo_flush(&s);
+	solo_nack(&s, DATA, 1, FALCON_NACK_NRE);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 1);
+	EXPECT_EQ(s.pi.rsn, 1);
+	EXPECT_EQ(s.pi.resync_type, FALCON_PKT_PUSH_DATA);
+	EXPECT_EQ(s.pi.resync_code, FALCON_RESYNC_NRE);
+	EXPECT_EQ(s.pi.vendor, 0);
+	EXPECT_EQ(s.tx.len, 0);
+	EXPECT_TRUE(!s.tx.payload);
+	EXPECT_EQ(s.c.stats.tx_resyncs, 1);
+}
+
+/* spec: 9.1.8 a resync obeys the gate of the packet it replaces */
+TEST(resync_obeys_the_gate_9_1_8)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 4; i++)
+		solo_push(&s, 10);
+	solo_flush(&s);
+	solo_window(&s, 2, 1000);
+	solo_nack(&s, DATA, 3, FALCON_NACK_CIE);
+	solo_expect_quiet(&s);
+	solo_back(&s, 0, 2);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 3);
+}
+
+/* spec: 9 the state of one connection is small */
+TEST(state_of_a_connection_is_small)
+{
+	EXPECT_LE(sizeof(struct falcon_core), 2560);
+	EXPECT_LE(sizeof(struct falcon_rxpkt), 48);
+}
