@@ -554,6 +554,7 @@ TEST(ncwnd_leaves_its_minimum)
 	begin(&w);
 	w.ev.ncwnd = 1;
 	w.ev.rx_buffer_level = 0;
+	w.ev.nic_window_time_marker = w.ev.now;
 	for (i = 0; i < 40; i++) {
 		w.ev.now += 100;
 		swift(&w);
