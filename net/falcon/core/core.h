@@ -253,7 +253,7 @@ struct falcon_tx {
 struct falcon_flow {
 	struct list_head sent;		/* in flight, in transmission order */
 	u64 last_sent_ns;
-	u64 next_depart_ns;		/* pacing */
+	u64 last_depart_ns;		/* pacing */
 	u64 rack_sent_ns;		/* transmit time of newest delivered packet */
 	u64 rack_due_ns;		/* RACK time-out; FALCON_NO_TIMER */
 	u64 rto_epoch_ns;		/* last RTO that backed off */

@@ -10,6 +10,7 @@
  */
 #include <linux/limits.h>
 #include <linux/minmax.h>
+#include "fae.h"
 #include "internal.h"
 
 /* A spread of one seed over labels; any good mixing does. */
@@ -80,14 +81,17 @@ bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u8 *flow)
 	return any || best_open > 0;
 }
 
-/* 10.3.5, 10.6.2.2: below one packet, packets leave inter_packet_gap apart. */
+/*
+ * 10.3.5, 10.6.2.2: below one packet, packets leave inter_packet_gap apart. It
+ * is the gap in force when a packet leaves that counts: one from before the
+ * window recovered, of up to 137 ms, holds nothing back.
+ */
 u64 falcon_flow_depart(struct falcon_flow *f, u64 now_ns)
 {
-	u64 depart = max(now_ns, f->next_depart_ns);
 	u64 gap = 0;
 
 	if (f->fcwnd < 1U << FALCON_FCWND_SHIFT)
-		gap = (u64)f->inter_packet_gap * FALCON_TS_UNIT_PS / 1000;
-	f->next_depart_ns = depart + gap;
-	return depart;
+		gap = falcon_units_to_ns(f->inter_packet_gap);
+	f->last_depart_ns = max(now_ns, f->last_depart_ns + gap);
+	return f->last_depart_ns;
 }

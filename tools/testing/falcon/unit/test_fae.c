@@ -645,13 +645,12 @@ static void link_fill(u64 now)
 	struct falcon_flow *fl = &c.flow[0];
 
 	while (link.tail - link.head < max(fl->fcwnd / PKT, 1u)) {
-		u64 depart = max(now, fl->next_depart_ns);
+		u64 gap = 0;
 
-		fl->next_depart_ns = depart;
 		if (fl->fcwnd < PKT)
-			fl->next_depart_ns +=
-				falcon_units_to_ns(fl->inter_packet_gap);
-		link_send(depart);
+			gap = falcon_units_to_ns(fl->inter_packet_gap);
+		fl->last_depart_ns = max(now, fl->last_depart_ns + gap);
+		link_send(fl->last_depart_ns);
 	}
 }
 

@@ -260,6 +260,22 @@ TEST(pacing_by_inter_packet_gap_10_3_5)
 	EXPECT_EQ(s.tx.depart_ns, 0);
 }
 
+/* spec: 10.6.2.1 at one packet and more the timing wheel is bypassed */
+TEST(no_pacing_once_the_window_recovers_10_6_2_1)
+{
+	solo_init(&s, true);
+	solo_push(&s, 10);
+	solo_push(&s, 10);
+	s.c.flow[0].fcwnd = 512;
+	s.c.flow[0].inter_packet_gap = 1000000;
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_back(&s, 0, 1);
+	s.c.flow[0].fcwnd = 1024;
+	s.c.flow[0].inter_packet_gap = 0;
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_EQ(s.tx.depart_ns, 0);
+}
+
 /* spec: 9.1.3 ordered: RSN order across both windows */
 TEST(ordered_rsn_order_across_windows_9_1_3)
 {
