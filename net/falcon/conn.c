@@ -556,6 +556,42 @@ void falcon_conn_drain(struct falcon_conn *conn)
 	falcon_conn_arm(conn);
 }
 
+/* What congestion control does inside core, for the tracepoints. */
+struct falcon_watch {
+	bool on;
+	struct falcon_cc_state cc[FALCON_MAX_FLOWS];
+	u32 label[FALCON_MAX_FLOWS];
+};
+
+static void falcon_watch_begin(struct falcon_watch *w,
+			       const struct falcon_conn *conn)
+{
+	u8 i;
+
+	w->on = trace_falcon_cc_enabled() || trace_falcon_relabel_enabled();
+	if (!w->on)
+		return;
+	for (i = 0; i < conn->core.cfg.nr_flows; i++) {
+		falcon_cc_read(&w->cc[i], conn, i);
+		w->label[i] = conn->core.flow[i].label;
+	}
+}
+
+static void falcon_watch_end(const struct falcon_watch *w,
+			     const struct falcon_conn *conn)
+{
+	u8 i;
+
+	if (!w->on)
+		return;
+	for (i = 0; i < conn->core.cfg.nr_flows; i++) {
+		if (falcon_cc_changed(&w->cc[i], conn, i))
+			trace_falcon_cc(conn, i, &w->cc[i]);
+		if (w->label[i] != conn->core.flow[i].label)
+			trace_falcon_relabel(conn, i, w->label[i]);
+	}
+}
+
 /**
  * falcon_conn_run - carry out what is pending
  * @conn:	connection, not locked
@@ -577,6 +613,7 @@ void falcon_conn_run(struct falcon_conn *conn)
  */
 void falcon_conn_timeout(struct falcon_conn *conn)
 {
+	struct falcon_watch watch;
 	u64 now = ktime_get_ns();
 
 	spin_lock_bh(&conn->lock);
@@ -589,7 +626,9 @@ void falcon_conn_timeout(struct falcon_conn *conn)
 		falcon_core_abort(&conn->core, FALCON_CMPL_DEAD_CONN);
 		falcon_conn_unhash(conn);
 	} else {
+		falcon_watch_begin(&watch, conn);
 		falcon_core_timer(&conn->core, now);
+		falcon_watch_end(&watch, conn);
 	}
 	if (conn->flags & FALCON_CONN_WANT_SPACE) {
 		conn->flags &= ~FALCON_CONN_WANT_SPACE;
@@ -881,29 +920,21 @@ static void falcon_rx_measure(struct falcon_conn *conn, struct falcon_rx *rx)
 		meta->hops = min(conn->peer_ttl - rx->ttl, 15);
 }
 
-/* The connection as core left it, for the tracepoints. */
 static enum falcon_rx_verdict falcon_rx_core(struct falcon_conn *conn,
 					     const struct falcon_rx *rx,
 					     struct sk_buff *skb)
 {
-	u8 flow = min_t(u8, rx->meta.flow, FALCON_MAX_FLOWS - 1);
-	struct falcon_cc_state old;
 	enum falcon_rx_verdict verdict;
-	u32 label;
+	struct falcon_watch watch;
 
 	if (falcon_rx_has_fn(rx->pi.type))
 		trace_falcon_receive(conn, &rx->pi, &rx->meta);
 	else
 		trace_falcon_ack(conn, &rx->pi, &rx->meta);
-	label = conn->core.flow[flow].label;
-	falcon_cc_read(&old, conn, flow);
+	falcon_watch_begin(&watch, conn);
 	verdict = falcon_core_rx(&conn->core, &rx->pi, &rx->meta,
 				 (struct falcon_rxpkt *)skb->cb);
-	if (old.fcwnd != conn->core.flow[flow].fcwnd ||
-	    old.ncwnd != conn->core.ncwnd || old.rto_ns != conn->core.rto_ns)
-		trace_falcon_cc(conn, flow, &old);
-	if (label != conn->core.flow[flow].label)
-		trace_falcon_relabel(conn, flow, label);
+	falcon_watch_end(&watch, conn);
 	return verdict;
 }
 

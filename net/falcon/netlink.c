@@ -14,6 +14,7 @@
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 #include <uapi/linux/falcon_netlink.h>
+#include "core/fae.h"
 #include "falcon.h"
 #include "sysctl.h"
 
@@ -58,11 +59,6 @@ struct falcon_conn_snap {
 	struct falcon_core_stats stats;
 };
 
-static u64 falcon_units_to_ns(u32 units)
-{
-	return (u64)units * FALCON_TS_UNIT_PS / 1000;
-}
-
 static u32 falcon_fcwnd_milli(u32 fcwnd)
 {
 	return ((u64)fcwnd * 1000) >> FALCON_FCWND_SHIFT;
@@ -80,10 +76,11 @@ static void falcon_flow_snapshot(struct falcon_flow_snap *s,
 	s->outstanding = fl->outstanding[FALCON_WIN_REQ] +
 			 fl->outstanding[FALCON_WIN_DATA];
 	s->delay = fl->delay_state;
-	s->min_delay = fl->min_delay;
+	/* No delay was measured yet: U32_MAX. */
+	s->min_delay = fl->min_delay == U32_MAX ? 0 : fl->min_delay;
 	s->target = cfg->delay_target;
 	if (!cfg->delay_absolute)
-		s->target += fl->min_delay;
+		s->target += s->min_delay;
 	s->gap = fl->inter_packet_gap;
 	s->sport = ntohs(conn->flow_port[i]);
 }
@@ -658,36 +655,38 @@ static void falcon_mib_snapshot(u64 *sum, const struct falcon_net *fn)
 	}
 }
 
-static int falcon_nl_stat_start(struct netlink_callback *cb)
+/*
+ * Taken by the first call of a dump, not by its start: a refusal there would
+ * have no extended ACK on older kernels.
+ */
+static struct falcon_stat_snap *falcon_stat_snapshot(struct falcon_net *fn,
+						     struct nlattr *cid,
+						     struct netlink_ext_ack *extack)
 {
-	struct nlattr *attr = falcon_dump_attrs(cb)[FALCON_A_STAT_CID];
-	struct falcon_net *fn = falcon_net(sock_net(cb->skb->sk));
 	struct falcon_stat_snap *snap;
 	struct falcon_conn *conn;
 
 	snap = kzalloc(sizeof(*snap), GFP_KERNEL);
 	if (!snap)
-		return -ENOMEM;
-	if (!attr) {
+		return ERR_PTR(-ENOMEM);
+	if (!cid) {
 		falcon_mib_snapshot(snap->mib, fn);
-		goto out;
+		return snap;
 	}
 	snap->of_conn = true;
-	snap->cid = nla_get_u32(attr);
+	snap->cid = nla_get_u32(cid);
 	conn = falcon_conn_lookup(fn, snap->cid);
 	if (!conn) {
 		kfree(snap);
-		NL_SET_ERR_MSG_ATTR(cb->extack, attr,
+		NL_SET_ERR_MSG_ATTR(extack, cid,
 				    "no connection has this id in this namespace");
-		return -ENOENT;
+		return ERR_PTR(-ENOENT);
 	}
 	spin_lock_bh(&conn->lock);
 	snap->conn = conn->core.stats;
 	spin_unlock_bh(&conn->lock);
 	falcon_conn_put(conn);
-out:
-	falcon_dump_ctx(cb)->snap = snap;
-	return 0;
+	return snap;
 }
 
 static int falcon_nl_stat_done(struct netlink_callback *cb)
@@ -728,11 +727,20 @@ static int falcon_nl_stat_dump(struct sk_buff *skb,
 			       struct netlink_callback *cb)
 {
 	struct falcon_dump_ctx *ctx = falcon_dump_ctx(cb);
-	const struct falcon_stat_snap *snap = ctx->snap;
-	unsigned long n = snap->of_conn ?
-		FALCON_A_COUNTER_MAX - FALCON_A_COUNTER_PAD : FALCON_NR_MIB;
+	struct falcon_stat_snap *snap = ctx->snap;
+	unsigned long n;
 	int err = 0;
 
+	if (!snap) {
+		snap = falcon_stat_snapshot(falcon_net(sock_net(skb->sk)),
+					    falcon_dump_attrs(cb)[FALCON_A_STAT_CID],
+					    cb->extack);
+		if (IS_ERR(snap))
+			return PTR_ERR(snap);
+		ctx->snap = snap;
+	}
+	n = snap->of_conn ? FALCON_A_COUNTER_MAX - FALCON_A_COUNTER_PAD :
+			    FALCON_NR_MIB;
 	for (; ctx->next < n && !err; ctx->next += !err) {
 		unsigned int i = ctx->next;
 
@@ -788,8 +796,8 @@ static int falcon_nic_fill(struct falcon_nic *nic, void *arg)
 	     (nla_put_u32(skb, FALCON_A_NIC_IFINDEX, nic->dev->ifindex) ||
 	      nla_put_string(skb, FALCON_A_NIC_IFNAME, nic->dev->name))) ||
 	    nla_put_u32(skb, FALCON_A_NIC_OFFLOADS, falcon_nic_offloads(ops)) ||
-	    nla_put_u32(skb, FALCON_A_NIC_USERS,
-			refcount_read(&nic->refs) - 1) ||
+	    (nic->dev && nla_put_u32(skb, FALCON_A_NIC_USERS,
+				     refcount_read(&nic->refs) - 1)) ||
 	    falcon_put_u64(skb, FALCON_A_NIC_COUNTER_PS,
 			   falcon_nic_counter(nic)) ||
 	    nla_put_u8(skb, FALCON_A_NIC_RX_LEVEL, falcon_nic_rx_level(nic))) {
@@ -886,7 +894,6 @@ static const struct genl_ops falcon_genl_ops[] = {
 	},
 	{
 		.cmd		= FALCON_CMD_STAT_GET,
-		.start		= falcon_nl_stat_start,
 		.dumpit		= falcon_nl_stat_dump,
 		.done		= falcon_nl_stat_done,
 		.policy		= falcon_stat_policy,

@@ -242,12 +242,22 @@ static inline void falcon_cc_read(struct falcon_cc_state *cc,
 	cc->rto_ns = conn->core.rto_ns;
 }
 
+static inline bool falcon_cc_changed(const struct falcon_cc_state *old,
+				     const struct falcon_conn *conn, u8 flow)
+{
+	return old->fcwnd != conn->core.flow[flow].fcwnd ||
+	       old->ncwnd != conn->core.ncwnd ||
+	       old->rto_ns != conn->core.rto_ns;
+}
+
 /* The delay that windows are held to: absolute, or above the smallest seen. */
 static inline u32 falcon_cc_target(const struct falcon_conn *conn, u8 flow)
 {
 	const struct falcon_core_cfg *cfg = &conn->core.cfg;
 
-	if (cfg->delay_absolute)
+	/* U32_MAX: no delay was measured yet. */
+	if (cfg->delay_absolute ||
+	    conn->core.flow[flow].min_delay == U32_MAX)
 		return cfg->delay_target;
 	return cfg->delay_target + conn->core.flow[flow].min_delay;
 }

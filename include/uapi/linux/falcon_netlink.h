@@ -167,7 +167,7 @@ enum {
 	FALCON_A_NIC_IFINDEX,		/* u32; absent: software, any device */
 	FALCON_A_NIC_IFNAME,		/* string */
 	FALCON_A_NIC_OFFLOADS,		/* u32 */
-	FALCON_A_NIC_USERS,		/* u32: connections, all namespaces */
+	FALCON_A_NIC_USERS,		/* u32: connections; not of software */
 	FALCON_A_NIC_COUNTER_PS,	/* u64: free-running counter now */
 	FALCON_A_NIC_RX_LEVEL,		/* u8: 0..31 */
 

@@ -468,7 +468,8 @@ struct ports {
 /* Ports are those of sockets of either type: looked at here. */
 struct selection {
 	struct ports ports;
-	bool some;		/* a filter was given */
+	bool some;		/* a filter, or "all", was given */
+	bool all;
 	mnl_cb_t cb;
 };
 
@@ -526,6 +527,7 @@ static void parse_filter(struct nlmsghdr *nlh, struct selection *sel, int argc,
 
 		sel->some = true;
 		if (!strcmp(key, "all")) {
+			sel->all = true;
 			argc++, argv--;
 			continue;
 		}
@@ -618,6 +620,10 @@ static int conn_kill(int argc, char **argv)
 		json_close();
 	if (err)
 		return EXIT_KERNEL;
+	if (!doomed.n && !sel.all) {
+		fputs("falcon: no such connection\n", stderr);
+		return EXIT_KERNEL;
+	}
 	for (i = 0; i < doomed.n; i++) {
 		nl_begin(&req, FALCON_CMD_CONN_KILL, false);
 		mnl_attr_put_u32(req.nlh, FALCON_A_CONN_CID, doomed.cid[i]);

@@ -39,9 +39,11 @@ static int nic_one(const struct nlmsghdr *nlh, void *data)
 	if (dev && strcmp(dev, ifname))
 		return MNL_CB_OK;
 	if (!opt.json) {
-		printf("%s dev %s users %u counter_ps %llu rx_level %u/31 offloads",
-		       nl_str(a[FALCON_A_NIC_NAME]), *ifname ? ifname : "*",
-		       nl_u32(a[FALCON_A_NIC_USERS]),
+		printf("%s dev %s", nl_str(a[FALCON_A_NIC_NAME]),
+		       *ifname ? ifname : "*");
+		if (a[FALCON_A_NIC_USERS])
+			printf(" users %u", nl_u32(a[FALCON_A_NIC_USERS]));
+		printf(" counter_ps %llu rx_level %u/31 offloads",
 		       nl_u64(a[FALCON_A_NIC_COUNTER_PS]),
 		       nl_u32(a[FALCON_A_NIC_RX_LEVEL]));
 		offloads(nl_u32(a[FALCON_A_NIC_OFFLOADS]));
@@ -54,7 +56,8 @@ static int nic_one(const struct nlmsghdr *nlh, void *data)
 		json_u64("ifindex", nl_u32(a[FALCON_A_NIC_IFINDEX]));
 		json_str("ifname", ifname);
 	}
-	json_u64("users", nl_u32(a[FALCON_A_NIC_USERS]));
+	if (a[FALCON_A_NIC_USERS])
+		json_u64("users", nl_u32(a[FALCON_A_NIC_USERS]));
 	json_u64("counter_ps", nl_u64(a[FALCON_A_NIC_COUNTER_PS]));
 	json_u64("rx_level", nl_u32(a[FALCON_A_NIC_RX_LEVEL]));
 	offloads(nl_u32(a[FALCON_A_NIC_OFFLOADS]));

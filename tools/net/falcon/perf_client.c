@@ -63,7 +63,10 @@ static int connect_to(void)
 	return fd;
 }
 
-/* What the protocol itself says of the connection. */
+/*
+ * What the protocol itself says of the connection, while there is one: read
+ * again at the end, which knows all retransmissions but may have none.
+ */
 static void read_info(struct client *c)
 {
 	struct falcon_info fi = { 0 };
@@ -73,14 +76,16 @@ static void read_info(struct client *c)
 	if (opt.proto->proto == IPPROTO_TCP) {
 		len = sizeof(ti);
 		getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &ti, &len);
-		c->rtt_us = ti.tcpi_rtt;
-		c->retx = ti.tcpi_total_retrans;
+		fi.rtt_us = ti.tcpi_rtt;
+		fi.retx = ti.tcpi_total_retrans;
 	} else {
 		len = sizeof(fi);
 		getsockopt(c->fd, SOL_FALCON, FALCON_INFO, &fi, &len);
-		c->rtt_us = fi.rtt_us;
-		c->retx = fi.retx;
 	}
+	if (fi.rtt_us)
+		c->rtt_us = fi.rtt_us;
+	if (fi.retx > c->retx)
+		c->retx = fi.retx;
 }
 
 /* The end must come where the sender made it. */
@@ -101,6 +106,7 @@ static int run_mode(struct client *c, const struct perf_hello *h)
 		err = send_data(c->fd, h, &c->bytes);
 		if (err)
 			return err;
+		read_info(c);
 		err = recv_report(c->fd, &c->res);
 		read_info(c);
 		note_end(&c->res, c->bytes);
