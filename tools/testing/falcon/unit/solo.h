@@ -7,6 +7,7 @@
 #ifndef _FALCON_UNIT_SOLO_H
 #define _FALCON_UNIT_SOLO_H
 
+#include <linux/errno.h>
 #include "harness.h"
 #include "net/falcon/core/core.h"
 #include "net/falcon/core/internal.h"

@@ -1,0 +1,728 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Loss detection, time-outs, budgets: 9.1.4, 9.1.5, 11 */
+#include "solo.h"
+
+static struct solo s;
+
+#define RTT (20 * US)
+
+/* @n pushes on the wire, a known RTT, the policies @loss. */
+static void sent(u8 loss, u32 n)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.loss = loss;
+	solo_start(&s);
+	s.c.srtt_ns = RTT;
+	s.c.min_rtt_ns = RTT;
+	for (i = 0; i < n; i++)
+		solo_push(&s, 1);
+	ASSERT_EQ(solo_flush(&s), n);
+}
+
+static void rx_bits(u64 bits)
+{
+	solo_eack(&s, 0, s.c.tx[DATA].base, 0, 0, bits, 0);
+}
+
+/* spec: 9.1.4 OOO: '0' below psn_high - ooo_threshold is lost, others are not */
+TEST(ooo_distance_threshold_9_1_4)
+{
+	sent(FALCON_LOSS_OOO, 8);
+	s.now += 2 * RTT;
+	rx_bits(0x08);			/* high 3: limit 0 */
+	solo_expect_quiet(&s);
+	rx_bits(0x20);			/* high 5: 0 and 1 */
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.tx.reason, FALCON_RETX_OOO);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	solo_expect_quiet(&s);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_OOO], 2);
+}
+
+/* spec: 9.1.4 OOO: not within an RTT of the last transmission */
+TEST(ooo_recency_check_9_1_4)
+{
+	sent(FALCON_LOSS_OOO, 8);
+	s.now += RTT / 2;
+	rx_bits(0x80);
+	solo_expect_quiet(&s);
+	s.now += RTT;
+	rx_bits(0x80);
+	EXPECT_EQ(solo_flush(&s), 4);
+	s.now += RTT / 2;
+	rx_bits(0x80);
+	solo_expect_quiet(&s);
+	s.now += RTT;
+	rx_bits(0x80);
+	EXPECT_EQ(solo_flush(&s), 4);
+}
+
+/* spec: 9.1.4 OOO looks at the request bitmap as well */
+TEST(ooo_request_window_9_1_4)
+{
+	u32 i;
+
+	sent(FALCON_LOSS_OOO, 0);
+	for (i = 0; i < 6; i++)
+		solo_pull(&s, 1);
+	solo_flush(&s);
+	s.now += 2 * RTT;
+	solo_eack(&s, 0, 0, 0x20, 0, 0, 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 1);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.4 early retransmission uses the Rx bitmap: received is not lost */
+TEST(ooo_received_is_not_lost_9_1_4)
+{
+	sent(FALCON_LOSS_OOO, 8);
+	s.now += 2 * RTT;
+	rx_bits(0x9f);			/* 5 and 6 missing, high 7: limit 4 */
+	solo_expect_quiet(&s);
+	rx_bits(0x8d);			/* 1 missing: seen above already */
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.4 OOO is off when the policy is */
+TEST(ooo_is_switchable_9_1_4)
+{
+	sent(0, 8);
+	s.now += 2 * RTT;
+	rx_bits(0x80);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 10.6.2.1 eack_drop: the EACK shows a loss by out-of-order distance */
+TEST(eack_drop_10_6_2_1)
+{
+	struct falcon_pkt_info pi;
+	u32 high, hole;
+
+	sent(0, 128);
+	for (high = 0; high < 128; high++)
+		for (hole = 0; hole < high; hole++) {
+			u32 i;
+
+			solo_base_pi(&s, FALCON_PKT_EACK, &pi);
+			for (i = 0; i <= high; i++)
+				if (i != hole)
+					pi.data_rx[i / 64] |= 1ULL << i % 64;
+			EXPECT_EQ(falcon_loss_eack_drop(&s.c, &pi),
+				  hole + s.cfg.ooo_threshold < high);
+		}
+}
+
+/* spec: 9.1.4 OWN: what the bitmap does not show is sent again, in it and after */
+TEST(own_retransmits_unreceived_9_1_4)
+{
+	sent(FALCON_LOSS_OWN, 10);
+	s.now += 2 * RTT;
+	solo_eack(&s, 0, 0, 0, 0, 0x5, 0);
+	solo_expect_quiet(&s);
+	solo_eack(&s, 0, 0, 0, 0, 0x5, FALCON_OWN_DATA);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_EQ(s.tx.reason, FALCON_RETX_OWN);
+	EXPECT_EQ(solo_flush(&s), 7);
+}
+
+/* spec: 9.1.4 OWN: at most once an RTT */
+TEST(own_once_an_rtt_9_1_4)
+{
+	sent(FALCON_LOSS_OWN, 4);
+	s.now += 2 * RTT;
+	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_DATA);
+	EXPECT_EQ(solo_flush(&s), 4);
+	s.now += RTT / 2;
+	s.txn[0].pkt.sent_ns -= 2 * RTT;	/* one that would be due */
+	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_DATA);
+	EXPECT_EQ(solo_flush(&s), 0);
+	s.now += RTT;
+	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_DATA);
+	EXPECT_EQ(solo_flush(&s), 4);
+}
+
+/* spec: 9.1.4 OWN: the bit of one window says nothing about the other */
+TEST(own_is_per_window_9_1_4)
+{
+	sent(FALCON_LOSS_OWN, 2);
+	solo_pull(&s, 1);
+	solo_flush(&s);
+	s.now += 2 * RTT;
+	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_REQUEST);
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.4 OWN: no further than half a bitmap beyond the bitmap */
+TEST(own_slack_beyond_bitmap_9_1_4)
+{
+	sent(FALCON_LOSS_OWN, 300);
+	s.now += 2 * RTT;
+	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_DATA);
+	EXPECT_EQ(solo_flush(&s), 128 + 64);
+}
+
+/* spec: 9.1.4 RACK: sent before the newest delivered, older by the window */
+TEST(rack_window_9_1_4)
+{
+	sent(FALCON_LOSS_RACK, 3);
+	s.now += RTT;
+	rx_bits(0x4);
+	solo_expect_quiet(&s);
+	/* a quarter of an RTT after their turn would have been */
+	EXPECT_NEAR(falcon_core_next_timer(&s.c), s.now + RTT / 4, 10);
+	solo_wait(&s, RTT / 4 - 10);
+	solo_expect_quiet(&s);
+	solo_wait(&s, 20);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.tx.reason, FALCON_RETX_RACK);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.4 RACK: what was sent after the newest delivered is not lost */
+TEST(rack_later_packets_are_not_lost_9_1_4)
+{
+	sent(FALCON_LOSS_RACK, 3);
+	s.now += RTT;
+	rx_bits(0x1);
+	s.now += 10 * RTT;
+	falcon_core_timer(&s.c, s.now);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.4 RACK: a retransmission lost again is found by later ones */
+TEST(rack_finds_lost_retransmission_9_1_4)
+{
+	sent(FALCON_LOSS_RACK, 2);
+	s.now += RTT;
+	rx_bits(0x2);
+	solo_wait(&s, RTT / 2);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_push(&s, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 2);
+	s.now += RTT;
+	rx_bits(0x6);
+	solo_wait(&s, RTT / 2);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.txn[0].pkt.early, 2);
+}
+
+/* spec: 9.1.4 RACK is per flow: another flow's delivery says nothing */
+TEST(rack_is_per_flow_9_1_4)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.loss = FALCON_LOSS_RACK;
+	s.cfg.nr_flows = 2;
+	solo_start(&s);
+	s.c.srtt_ns = RTT;
+	s.c.min_rtt_ns = RTT;
+	for (i = 0; i < 4; i++)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	EXPECT_NE(s.txn[0].pkt.flow, s.txn[1].pkt.flow);
+	s.now += RTT;
+	rx_bits(0x8);			/* of the flow of 1 and 3 */
+	solo_wait(&s, RTT);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.4 early retransmissions of one packet are capped; then its RTO */
+TEST(early_retransmissions_are_capped_9_1_4)
+{
+	u32 i, n = 0;
+
+	sent(FALCON_LOSS_OOO, 8);
+	for (i = 0; i < 40; i++) {
+		s.now += 2 * RTT;
+		if (falcon_core_next_timer(&s.c) <= s.now)
+			break;
+		rx_bits(0x10);
+		n += solo_flush(&s);
+	}
+	EXPECT_EQ(n, FALCON_MAX_EARLY);
+	solo_wait(&s, 1 * MS);
+	EXPECT_GE(solo_flush(&s), 1);
+	EXPECT_GE(s.c.stats.retx[FALCON_RETX_RTO], 1);
+}
+
+/* spec: 9.1.4 the original arrived: the retransmission was needless */
+TEST(spurious_by_min_rtt_9_1_4)
+{
+	sent(FALCON_LOSS_RACK, 2);
+	s.now += RTT;
+	rx_bits(0x2);
+	solo_wait(&s, RTT / 2);
+	EXPECT_EQ(solo_flush(&s), 1);
+	s.now += RTT / 2;
+	EXPECT_EQ(s.c.stats.spurious, 0);
+	solo_back(&s, 0, 2);
+	EXPECT_EQ(s.c.stats.spurious, 1);
+}
+
+/* spec: 9.1.4 the ACK echoes a packet older than the retransmission */
+TEST(spurious_by_echoed_time_9_1_4)
+{
+	sent(FALCON_LOSS_RACK, 2);
+	s.now += RTT;
+	rx_bits(0x2);
+	solo_wait(&s, RTT / 2);
+	EXPECT_EQ(solo_flush(&s), 1);
+	s.now += 3 * RTT;
+	s.rtt_ns = 4 * RTT;		/* t1 is of before that */
+	solo_back(&s, 0, 2);
+	EXPECT_EQ(s.c.stats.spurious, 1);
+	/* and one that was needed is none */
+	sent(FALCON_LOSS_RACK, 2);
+	s.now += RTT;
+	rx_bits(0x2);
+	solo_wait(&s, RTT / 2);
+	EXPECT_EQ(solo_flush(&s), 1);
+	s.now += RTT;
+	s.rtt_ns = RTT;
+	solo_back(&s, 0, 2);
+	EXPECT_EQ(s.c.stats.spurious, 0);
+}
+
+/* spec: 9.1.4 needless retransmissions widen the RACK window, up to two RTTs */
+TEST(rack_window_follows_reordering_9_1_4)
+{
+	u32 i;
+
+	sent(FALCON_LOSS_RACK, 0);
+	for (i = 0; i < 12; i++) {
+		solo_push(&s, 1);
+		solo_push(&s, 1);
+		solo_flush(&s);
+		s.now += RTT;
+		rx_bits(0x2);
+		s.rtt_ns = RTT;
+		EXPECT_NEAR(falcon_core_next_timer(&s.c) - s.now,
+			    RTT / 4 * min(i + 1, 8u), 1000);
+		solo_timer(&s);
+		EXPECT_EQ(solo_flush(&s), 1);
+		s.now += 2 * US;	/* the original arrives */
+		solo_back(&s, 0, s.c.tx[DATA].next);
+	}
+	EXPECT_EQ(s.c.stats.spurious, 12);
+	/* calm: back to a quarter */
+	s.now += 100 * RTT;
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	s.now += RTT;
+	rx_bits(0x2);
+	EXPECT_NEAR(falcon_core_next_timer(&s.c) - s.now, RTT / 4, 1000);
+}
+
+/* spec: 9.1.4 TLP: after max(50 us, 2 RTT + coalescing) the first unreceived */
+TEST(tlp_probes_first_unreceived_9_1_4)
+{
+	sent(FALCON_LOSS_TLP, 3);
+	EXPECT_NEAR(falcon_core_next_timer(&s.c), s.now + 50 * US, 5);
+	rx_bits(0x1);
+	s.c.srtt_ns = 100 * US;
+	rx_bits(0x1);
+	EXPECT_EQ(s.txn[0].pkt.state, FALCON_TXPKT_RCVD);
+	solo_timer(&s);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_EQ(s.tx.reason, FALCON_RETX_TLP);
+	EXPECT_TRUE(s.pi.ar);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.4 TLP: by RTT if that is longer */
+TEST(tlp_timeout_by_rtt_9_1_4)
+{
+	sent(FALCON_LOSS_TLP, 0);
+	s.c.srtt_ns = 100 * US;
+	solo_push(&s, 1);
+	solo_flush(&s);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), s.now + 208 * US);
+}
+
+/* spec: 9.1.4 TLP: once, until something is delivered; then the RTO */
+TEST(tlp_once_9_1_4)
+{
+	sent(FALCON_LOSS_TLP, 2);
+	solo_timer(&s);
+	EXPECT_EQ(solo_flush(&s), 1);
+	solo_timer(&s);			/* RTO */
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_TLP], 1);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_RTO], 1);
+	rx_bits(0x1);
+	solo_timer(&s);
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_TLP], 2);
+}
+
+/* spec: 9.1.4 TLP: not before an RTT is known */
+TEST(tlp_needs_an_rtt_9_1_4)
+{
+	solo_cfg(&s, true);
+	s.cfg.loss = FALCON_LOSS_TLP;
+	solo_start(&s);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), s.txn[0].pkt.sent_ns + 1 * MS);
+}
+
+/* spec: 9.1.4 TLP: of two windows, the packet that was sent first */
+TEST(tlp_probes_oldest_window_9_1_4)
+{
+	sent(FALCON_LOSS_TLP, 0);
+	solo_pull(&s, 1);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	solo_timer(&s);
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.5 a packet is retransmitted when its timer expires, not before */
+TEST(rto_expires_9_1_5)
+{
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	s.now += 300 * US;
+	solo_push(&s, 1);
+	solo_flush(&s);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), s.txn[0].pkt.sent_ns + 1 * MS);
+	solo_wait(&s, 700 * US);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_quiet(&s);
+	solo_wait(&s, 300 * US);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_EQ(s.txn[1].pkt.attempts, 1);
+}
+
+/* spec: 9.1.5 the time-out backs off, up to its maximum */
+TEST(rto_backs_off_9_1_5)
+{
+	static const u64 wait[] = { 1, 2, 4, 8, 16, 16, 16 };
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.max_attempts = 100;
+	solo_start(&s);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	for (i = 0; i < ARRAY_SIZE(wait); i++) {
+		EXPECT_NEAR(falcon_core_next_timer(&s.c) - s.now,
+			    wait[i] * MS, 10);
+		solo_timer(&s);
+		solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	}
+	/* anything delivered on the flow ends it */
+	solo_push(&s, 1);
+	solo_flush(&s);
+	solo_eack(&s, 0, 0, 0, 0, 2, 0);
+	EXPECT_NEAR(falcon_core_next_timer(&s.c), s.now + 1 * MS, 10);
+}
+
+/* spec: 9.1.5 packets sent before a time-out keep the timer they had */
+TEST(rto_backoff_spares_what_was_sent_before_9_1_5)
+{
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	s.now += 500 * US;
+	solo_push(&s, 1);
+	solo_flush(&s);
+	solo_wait(&s, 500 * US);
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_NEAR(falcon_core_next_timer(&s.c), s.now + 500 * US, 10);
+	solo_wait(&s, 501 * US);
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_EQ(s.c.flow[0].rto_streak, 1);
+	EXPECT_NEAR(falcon_core_next_timer(&s.c), s.now + 1499 * US, 10);
+}
+
+/* spec: 9.1.5 RTO follows congestion control within the connection's bounds */
+TEST(rto_has_bounds_9_1_5)
+{
+	solo_init(&s, true);
+	s.c.rto_ns = 10 * US;
+	EXPECT_EQ(falcon_rto(&s.c, 0), 1 * MS);
+	s.c.rto_ns = 3 * MS;
+	EXPECT_EQ(falcon_rto(&s.c, 0), 3 * MS);
+	EXPECT_EQ(falcon_rto(&s.c, 200), 16 * MS);
+}
+
+/* spec: 11 at Max Retransmit Attempts a resync, its counter from zero */
+TEST(max_attempts_then_resync_11)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_push(&s, 100);
+	solo_flush(&s);
+	for (i = 1; i <= 3; i++) {
+		solo_timer(&s);
+		solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+		EXPECT_EQ(s.txn[0].pkt.attempts, i);
+	}
+	solo_timer(&s);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 0);
+	EXPECT_EQ(s.pi.resync_code, FALCON_RESYNC_EXHAUSTED);
+	EXPECT_EQ(s.txn[0].pkt.attempts, 0);
+	EXPECT_TRUE(!solo_completed(&s));
+	solo_back(&s, 0, 1);
+	EXPECT_EQ(solo_completed(&s)->cmpl, FALCON_CMPL_LOCAL_TO);
+	EXPECT_EQ(s.c.fatal, 0);
+}
+
+/* spec: 11 a resync at Max Retransmit Attempts is the end of the connection */
+TEST(max_attempts_of_resync_is_fatal_11)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_push(&s, 100);
+	solo_push(&s, 100);
+	solo_flush(&s);
+	for (i = 0; i < 7; i++) {
+		solo_timer(&s);
+		EXPECT_EQ(solo_flush(&s), 2);
+		EXPECT_EQ(s.c.fatal, 0);
+	}
+	solo_timer(&s);
+	EXPECT_EQ(s.c.fatal, FALCON_CMPL_DEAD_CONN);
+	EXPECT_EQ(solo_completed(&s)->cmpl, FALCON_CMPL_LOCAL_TO);
+	EXPECT_TRUE(solo_completed(&s));
+	EXPECT_TRUE(!solo_completed(&s));
+	EXPECT_EQ(falcon_core_next_timer(&s.c), FALCON_NO_TIMER);
+	solo_expect_quiet(&s);
+	EXPECT_EQ(falcon_core_push(&s.c, &s.txn[5], NULL, 0, s.now), -ENOTCONN);
+}
+
+/* spec: 11 a slow reader is no dead peer: received packets do not count */
+TEST(received_never_exhausts_while_peer_lives_11)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 20; i++)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	for (i = 0; i < 100; i++) {
+		solo_eack(&s, 0, 0, 0, 0, 0xfffff, 0);
+		ASSERT_TRUE(solo_timer(&s));
+		/* only the oldest goes again, as a probe */
+		EXPECT_LE(solo_flush(&s), 1);
+		if (s.tx.type != 0xff)
+			EXPECT_EQ(s.pi.psn, 0);
+	}
+	EXPECT_EQ(s.c.fatal, 0);
+	EXPECT_EQ(s.txn[0].pkt.attempts, 0);
+	EXPECT_GE(s.c.stats.retx[FALCON_RETX_RTO], 50);
+	solo_back(&s, 0, 20);
+	for (i = 0; i < 20; i++)
+		EXPECT_EQ(solo_completed(&s)->cmpl, FALCON_CMPL_ACK);
+}
+
+/* spec: 11 probes of a slow reader back off */
+TEST(received_probe_backs_off_11)
+{
+	u64 last = 0;
+	u32 i;
+
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	solo_eack(&s, 0, 0, 0, 0, 1, 0);
+	for (i = 0; i < 5; i++) {
+		u64 wait = falcon_core_next_timer(&s.c) - s.now;
+
+		EXPECT_GT(wait, last);
+		last = wait;
+		solo_timer(&s);
+		EXPECT_EQ(solo_flush(&s), 1);
+		solo_eack(&s, 0, 0, 0, 0, 1, 0);
+	}
+	EXPECT_EQ(last, 16 * MS);
+}
+
+/* spec: 11 but a silent peer is dead, whatever it had received */
+TEST(received_exhausts_when_peer_is_silent_11)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	solo_eack(&s, 0, 0, 0, 0, 1, 0);
+	for (i = 0; i < 30 && !s.c.fatal; i++) {
+		ASSERT_TRUE(solo_timer(&s));
+		solo_flush(&s);
+	}
+	EXPECT_EQ(s.c.fatal, FALCON_CMPL_DEAD_CONN);
+}
+
+/* spec: 9.1.5 received and not confirmed since: a NACK was lost, it goes again */
+TEST(received_goes_stale_9_1_5)
+{
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	solo_eack(&s, 0, 0, 0, 0, 3, 0);
+	solo_timer(&s);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_quiet(&s);
+	/* the answer to the probe shows PSN 1 no more: RNR NACKed */
+	solo_eack(&s, 0, 0, 0, 0, 1, 0);
+	solo_timer(&s);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+}
+
+/* spec: 9.1.5 received and confirmed by each EACK: it does not go again */
+TEST(received_stays_fresh_9_1_5)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	for (i = 0; i < 20; i++) {
+		solo_eack(&s, 0, 0, 0, 0, 3, 0);
+		solo_timer(&s);
+		while (solo_tx(&s))
+			EXPECT_EQ(s.pi.psn, 0);
+	}
+}
+
+/* spec: 11 a resource NACK answers: the time-out after it does not count */
+TEST(resource_nack_does_not_count_11)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	for (i = 0; i < 20; i++) {
+		s.now += 100;
+		solo_nack(&s, DATA, 0, FALCON_NACK_RESOURCE);
+		ASSERT_TRUE(solo_timer(&s));
+		EXPECT_EQ(solo_flush(&s), 1);
+	}
+	EXPECT_EQ(s.txn[0].pkt.attempts, 0);
+	solo_timer(&s);
+	EXPECT_EQ(s.txn[0].pkt.attempts, 1);
+}
+
+/* spec: 11 PSNs beyond the peer's window cannot arrive: that does not count */
+TEST(beyond_peer_window_does_not_count_11)
+{
+	u32 i, k;
+
+	solo_init(&s, true);
+	for (i = 0; i < 130; i++)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	for (k = 0; k < 10; k++) {
+		struct falcon_pkt_info pi;
+
+		s.now += 100;
+		solo_base_pi(&s, FALCON_PKT_EACK, &pi);
+		pi.data_rx[0] = ~0ULL;
+		pi.data_rx[1] = ~0ULL;
+		pi.own = FALCON_OWN_DATA;
+		solo_rx(&s, &pi);
+		ASSERT_TRUE(solo_timer(&s));
+		solo_flush(&s);
+	}
+	EXPECT_EQ(s.txn[129].pkt.attempts, 0);
+	EXPECT_GE(s.c.stats.retx[FALCON_RETX_RTO], 10);
+}
+
+/* spec: 11 the time budget: silence that long after a transmission is the end */
+TEST(user_timeout_of_silence_11)
+{
+	solo_cfg(&s, true);
+	s.cfg.user_timeout_ns = 5 * MS;
+	s.cfg.max_attempts = 255;
+	solo_start(&s);
+	s.now += 100 * MS;		/* idle: silence means nothing */
+	falcon_core_timer(&s.c, s.now);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	while (s.now < 1105 * MS - 1 && solo_timer(&s))
+		solo_flush(&s);
+	EXPECT_EQ(s.now, 1105 * MS);
+	EXPECT_EQ(s.c.fatal, FALCON_CMPL_DEAD_CONN);
+	EXPECT_EQ(solo_completed(&s)->cmpl, FALCON_CMPL_DEAD_CONN);
+}
+
+/* spec: 11 any valid packet of the peer renews the budget */
+TEST(user_timeout_renewed_by_any_packet_11)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.user_timeout_ns = 5 * MS;
+	s.cfg.max_attempts = 255;
+	solo_start(&s);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	for (i = 0; i < 20; i++) {
+		solo_wait(&s, 4 * MS);
+		solo_flush(&s);
+		solo_back(&s, 0, 0);
+	}
+	EXPECT_EQ(s.c.fatal, 0);
+	/* and a forged one does not */
+	for (i = 0; i < 3; i++) {
+		solo_wait(&s, 4 * MS);
+		solo_flush(&s);
+		solo_back(&s, 0, 77);
+	}
+	EXPECT_EQ(s.c.fatal, FALCON_CMPL_DEAD_CONN);
+}
+
+/* spec: 10.3.2 congestion control hears of early and of timed-out losses */
+TEST(fae_hears_of_retransmissions_10_3_2)
+{
+	solo_cfg(&s, true);
+	s.cfg.loss = FALCON_LOSS_OOO;
+	s.cfg.fae = &falcon_fae_swift;
+	falcon_core_init(&s.c, &s.cfg, NULL, s.now);
+	s.c.srtt_ns = RTT;
+	while (s.nr_txn < 8)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	s.now += 500 * US;
+	s.c.flow[0].fcwnd = 100 << FALCON_FCWND_SHIFT;
+	rx_bits(0x80);
+	EXPECT_LT(s.c.flow[0].fcwnd, 100 << FALCON_FCWND_SHIFT);
+	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+}
+
+/* spec: 10.3.2 a tail loss probe is no sign of congestion */
+TEST(fae_does_not_hear_of_probes_10_3_2)
+{
+	u32 fcwnd;
+
+	solo_cfg(&s, true);
+	s.cfg.loss = FALCON_LOSS_TLP;
+	s.cfg.fae = &falcon_fae_swift;
+	falcon_core_init(&s.c, &s.cfg, NULL, s.now);
+	s.c.srtt_ns = RTT;
+	solo_push(&s, 1);
+	solo_flush(&s);
+	fcwnd = s.c.flow[0].fcwnd;
+	solo_timer(&s);
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_EQ(s.c.flow[0].fcwnd, fcwnd);
+	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+}
