@@ -31,8 +31,7 @@ if [ "${1-}" = --config-only ]; then
 	shift
 fi
 [ $# -eq 1 ] || { usage >&2; exit 2; }
-mkdir -p "$1"
-dest=$(realpath "$1")
+dest=$(realpath -m "$1")
 
 unpack()
 {
@@ -85,6 +84,7 @@ pack()
 {
 	local release stage=$object/stage
 
+	mkdir -p "$dest"
 	release=$(cat "$object/include/config/kernel.release")
 	rm -rf "$stage"
 	kbuild INSTALL_MOD_PATH="$stage" modules_install
