@@ -1180,11 +1180,35 @@ int falcon_cm_net_init(struct falcon_net *fn)
 	INIT_WORK(&cm->work, cm_work);
 	init_waitqueue_head(&cm->idle);
 	fn->cm = cm;
-	err = falcon_cm_udp_init(cm);
+	err = falcon_cm_set_port(cm, fn->sysctl.cm_port);
 	if (err) {
 		fn->cm = NULL;
 		kfree(cm);
 	}
+	return err;
+}
+
+/**
+ * falcon_cm_change_port() - net.falcon.cm_port was written
+ * @fn:		namespace
+ * @port:	the new port
+ *
+ * Set-ups in progress go on with the port of the peer that they know.
+ *
+ * Context: Process, may sleep. Serialises itself.
+ * Return: 0; or -EADDRINUSE and others: nothing has changed.
+ */
+int falcon_cm_change_port(struct falcon_net *fn, u16 port)
+{
+	static DEFINE_MUTEX(mutex);
+	int err = 0;
+
+	mutex_lock(&mutex);
+	if (port != fn->sysctl.cm_port)
+		err = falcon_cm_set_port(fn->cm, port);
+	if (!err)
+		WRITE_ONCE(fn->sysctl.cm_port, port);
+	mutex_unlock(&mutex);
 	return err;
 }
 
@@ -1242,7 +1266,7 @@ void falcon_cm_net_exit(struct falcon_net *fn)
 	}
 	/* Timers and callers at work have references, and use the sockets. */
 	wait_event(cm->idle, !atomic_read(&cm->nr_setups));
-	falcon_cm_udp_exit(cm);
+	falcon_cm_close_port(cm);
 	fn->cm = NULL;
 	kfree(cm);
 }

@@ -55,7 +55,7 @@ struct falcon_cm_secrets {
  */
 struct falcon_cm {
 	struct falcon_net *fn;
-	struct socket *sk[2];
+	struct socket __rcu *sk[2];
 	spinlock_t lock;	/* of changes; look-ups are RCU */
 	DECLARE_HASHTABLE(setups, 8);
 	DECLARE_HASHTABLE(listeners, 6);
@@ -107,8 +107,8 @@ void falcon_cm_put_listener(struct falcon_listener *l);
 void falcon_cm_drop_listeners(struct falcon_cm *cm);
 
 /* cm_udp.c */
-int falcon_cm_udp_init(struct falcon_cm *cm);
-void falcon_cm_udp_exit(struct falcon_cm *cm);
+int falcon_cm_set_port(struct falcon_cm *cm, u16 port);
+void falcon_cm_close_port(struct falcon_cm *cm);
 struct sk_buff *falcon_cm_skb(void);
 int falcon_cm_xmit(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		   struct sk_buff *skb);

@@ -152,11 +152,10 @@ struct sk_buff *falcon_cm_skb(void)
 	return skb;
 }
 
-static int cm_xmit4(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
-		    struct sk_buff *skb)
+static int cm_xmit4(struct falcon_cm *cm, struct sock *sk,
+		    const struct falcon_cm_peer *peer, struct sk_buff *skb)
 {
 	const struct falcon_path *p = &peer->path;
-	struct sock *sk = cm->sk[0]->sk;
 	struct flowi4 fl4 = {
 		.flowi4_oif = p->oif,
 		.flowi4_mark = p->mark,
@@ -181,11 +180,10 @@ static int cm_xmit4(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 }
 
 #if IS_ENABLED(CONFIG_IPV6)
-static int cm_xmit6(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
-		    struct sk_buff *skb)
+static int cm_xmit6(struct falcon_cm *cm, struct sock *sk,
+		    const struct falcon_cm_peer *peer, struct sk_buff *skb)
 {
 	const struct falcon_path *p = &peer->path;
-	struct sock *sk = cm->sk[1]->sk;
 	struct flowi6 fl6 = {
 		.flowi6_oif = p->oif ? p->oif : p->scope_id,
 		.flowi6_mark = p->mark,
@@ -211,8 +209,8 @@ static int cm_xmit6(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 	return 0;
 }
 #else
-static int cm_xmit6(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
-		    struct sk_buff *skb)
+static int cm_xmit6(struct falcon_cm *cm, struct sock *sk,
+		    const struct falcon_cm_peer *peer, struct sk_buff *skb)
 {
 	kfree_skb(skb);
 	return -EAFNOSUPPORT;
@@ -231,19 +229,19 @@ static int cm_xmit6(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 int falcon_cm_xmit(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		   struct sk_buff *skb)
 {
-	int err;
+	struct socket *sock;
+	int err = -EAFNOSUPPORT;
 
-	if (!cm->sk[cm_index(peer->path.family)]) {
-		kfree_skb(skb);
-		return -EAFNOSUPPORT;
-	}
 	skb->mark = peer->path.mark;
-	local_bh_disable();
-	if (peer->path.family == AF_INET)
-		err = cm_xmit4(cm, peer, skb);
+	rcu_read_lock_bh();
+	sock = rcu_dereference_bh(cm->sk[cm_index(peer->path.family)]);
+	if (!sock)
+		kfree_skb(skb);
+	else if (peer->path.family == AF_INET)
+		err = cm_xmit4(cm, sock->sk, peer, skb);
 	else
-		err = cm_xmit6(cm, peer, skb);
-	local_bh_enable();
+		err = cm_xmit6(cm, sock->sk, peer, skb);
+	rcu_read_unlock_bh();
 	if (err)
 		FALCON_INC(cm->fn, OUT_NO_ROUTE);
 	else
@@ -251,11 +249,12 @@ int falcon_cm_xmit(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 	return err;
 }
 
-static int cm_open(struct falcon_cm *cm, sa_family_t family)
+static int cm_open(struct falcon_cm *cm, sa_family_t family, u16 num,
+		   struct socket **sock)
 {
 	struct udp_port_cfg port = {
 		.family = family,
-		.local_udp_port = htons(cm->fn->sysctl.cm_port),
+		.local_udp_port = htons(num),
 		.use_udp_checksums = 1,
 		.use_udp6_tx_checksums = 1,
 		.use_udp6_rx_checksums = 1,
@@ -267,56 +266,67 @@ static int cm_open(struct falcon_cm *cm, sa_family_t family)
 		.encap_rcv = cm_encap_rcv,
 		.encap_err_lookup = cm_encap_err,
 	};
-	struct socket *sock;
 	int err;
 
-	err = udp_sock_create(cm->fn->net, &port, &sock);
+	err = udp_sock_create(cm->fn->net, &port, sock);
 	if (err)
 		return err;
-	setup_udp_tunnel_sock(cm->fn->net, sock, &cfg);
-	cm->sk[cm_index(family)] = sock;
+	setup_udp_tunnel_sock(cm->fn->net, *sock, &cfg);
 	return 0;
 }
 
-/**
- * falcon_cm_udp_init() - open the port in a netns
- * @cm:	connection manager; what receives is set up
- *
- * A kernel that runs without IPv6 does without that socket.
- *
- * Context: Process.
- * Return: 0 or a negative errno, -EADDRINUSE if somebody has the port.
- */
-int falcon_cm_udp_init(struct falcon_cm *cm)
+/* Replaces a socket; what still uses the old one has finished at the return. */
+static void cm_replace(struct falcon_cm *cm, sa_family_t family,
+		       struct socket *sock)
 {
+	struct socket *old;
+
+	old = unrcu_pointer(xchg(&cm->sk[cm_index(family)],
+				 RCU_INITIALIZER(sock)));
+	if (old)
+		udp_tunnel_sock_release(old);
+}
+
+/**
+ * falcon_cm_set_port() - open the port in a netns, instead of the one before
+ * @cm:		connection manager; what receives is set up
+ * @port:	UDP port
+ *
+ * A kernel that runs without IPv6 does without that socket. Callers exclude
+ * each other.
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or a negative errno, -EADDRINUSE if somebody has the port; then
+ * nothing has changed.
+ */
+int falcon_cm_set_port(struct falcon_cm *cm, u16 port)
+{
+	struct socket *sock4, *sock6 = NULL;
 	int err;
 
-	err = cm_open(cm, AF_INET);
+	err = cm_open(cm, AF_INET, port, &sock4);
 	if (err)
 		return err;
-	err = cm_open(cm, AF_INET6);
+	err = cm_open(cm, AF_INET6, port, &sock6);
 	if (err && err != -EAFNOSUPPORT && err != -EPFNOSUPPORT) {
-		falcon_cm_udp_exit(cm);
+		udp_tunnel_sock_release(sock4);
 		return err;
 	}
+	cm_replace(cm, AF_INET, sock4);
+	cm_replace(cm, AF_INET6, sock6);
 	return 0;
 }
 
 /**
- * falcon_cm_udp_exit() - close the port
+ * falcon_cm_close_port() - close the port
  * @cm:	connection manager
  *
  * Nothing is received any more when it returns.
  *
  * Context: Process, may sleep.
  */
-void falcon_cm_udp_exit(struct falcon_cm *cm)
+void falcon_cm_close_port(struct falcon_cm *cm)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(cm->sk); i++) {
-		if (cm->sk[i])
-			udp_tunnel_sock_release(cm->sk[i]);
-		cm->sk[i] = NULL;
-	}
+	cm_replace(cm, AF_INET, NULL);
+	cm_replace(cm, AF_INET6, NULL);
 }

@@ -437,6 +437,7 @@ int falcon_listen(struct falcon_net *fn, struct falcon_listener *l);
 void falcon_unlisten(struct falcon_net *fn, struct falcon_listener *l);
 void falcon_cm_confirmed(struct falcon_conn *conn);
 void falcon_cm_release(struct falcon_conn *conn);
+int falcon_cm_change_port(struct falcon_net *fn, u16 port);
 int falcon_cm_net_init(struct falcon_net *fn);
 void falcon_cm_net_exit(struct falcon_net *fn);
 int falcon_cm_init(void);

@@ -130,6 +130,27 @@ static int falcon_sysctl_do_fae(falcon_ctl_table *ctl, int write, void *buffer,
 	return 0;
 }
 
+/* The port of the connection manager: its sockets move there, or it stays. */
+static int falcon_sysctl_do_port(falcon_ctl_table *ctl, int write, void *buffer,
+				 size_t *lenp, loff_t *ppos)
+{
+	struct falcon_net *fn = container_of((int *)ctl->data,
+					     struct falcon_net, sysctl.cm_port);
+	int port = fn->sysctl.cm_port;
+	struct ctl_table tmp = {
+		.data	= &port,
+		.maxlen	= sizeof(port),
+		.extra1	= ctl->extra1,
+		.extra2	= ctl->extra2,
+	};
+	int err;
+
+	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
+	if (err || !write)
+		return err;
+	return falcon_cm_change_port(fn, port);
+}
+
 static const struct {
 	const char *name;
 	size_t offset;
@@ -183,6 +204,8 @@ static void falcon_sysctl_fill(struct ctl_table *table,
 		table->maxlen = sizeof(int);
 		table->mode = 0644;
 		table->proc_handler = proc_dointvec_minmax;
+		if (p->offset == offsetof(struct falcon_sysctls, cm_port))
+			table->proc_handler = falcon_sysctl_do_port;
 		table->extra1 = (void *)&p->min;
 		table->extra2 = (void *)&p->max;
 	}
