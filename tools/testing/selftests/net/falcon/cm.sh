@@ -1,0 +1,237 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The connection manager: how a set-up ends, well or not, when messages are
+# lost, doubled, late, malformed or forged.
+
+. "$(dirname "$0")/lib.sh"
+
+need_falcon
+need_command falcon_cm falcon_many
+
+# Short, so that giving up takes a second: 20 + 40 + ... + 640 ms.
+impatient()
+{
+	both sysctl -q net.falcon.cm_rto_ms=20 net.falcon.cm_retries=5
+}
+
+# listener NUMBER: accepts that many and holds them.
+listener()
+{
+	in_b falcon_many -l -P 7000 -n "$1" <"$scratch/hold" >"$scratch/ready" &
+}
+
+# A pipe that stays open until the test's end keeps falcon_many there.
+hold()
+{
+	rm -f "$scratch/hold"
+	mkfifo "$scratch/hold"
+	exec 9<>"$scratch/hold"
+}
+
+listening()
+{
+	[ "$(in_a falcon_cm probe $B4 | cut -d' ' -f1)" = cookie ]
+}
+
+# probe KIND: what the peer answers
+probe()
+{
+	in_a falcon_cm probe -k "$1" $B4
+}
+
+is_answer()
+{
+	[ "$2" = "$3" ] && return
+	echo "# $1: $2, expected $3"
+	return 1
+}
+
+refused_when_nobody_listens()
+{
+	make_pair
+	is_answer connect "$(in_a falcon_cm connect $B4)" \
+		"established 0 refused 1 timed_out 0 other 0"
+	expect "$(counter "$A" cm_refused_in)" -eq 1 "refusals received"
+	expect "$(counter "$B" cm_refused_out)" -eq 1 "refusals sent"
+	drop_pair
+}
+
+refused_by_icmp_when_the_port_is_closed()
+{
+	make_pair
+	in_b sysctl -q net.falcon.cm_port=4796
+	in_a sysctl -q net.falcon.cm_rto_ms=10000
+	is_answer connect "$(in_a falcon_cm connect -t 5 $B4)" \
+		"established 0 refused 1 timed_out 0 other 0"
+	expect "$(counter "$B" cm_in)" -eq 0 "messages at the closed port"
+	drop_pair
+}
+
+times_out_in_silence()
+{
+	make_pair
+	impatient
+	tc -n "$B" qdisc add dev e0 root netem loss 100%
+	is_answer connect "$(in_a falcon_cm connect -t 10 $B4)" \
+		"established 0 refused 0 timed_out 1 other 0"
+	expect "$(counter "$A" cm_timeout)" -eq 1 "set-ups timed out"
+	expect "$(counter "$A" cm_out)" -eq 6 "transmissions"
+	drop_pair
+}
+
+the_port_can_be_changed()
+{
+	make_pair
+	hold
+	both sysctl -q net.falcon.cm_port=5000
+	listener 1
+	within 5 in_a falcon_cm probe -p 5000 $B4
+	is_answer connect "$(in_a falcon_cm connect $B4)" \
+		"established 1 refused 0 timed_out 0 other 0"
+	fails in_b sysctl -q net.falcon.cm_port=1000 2>/dev/null
+	expect "$(in_b sysctl -n net.falcon.cm_port)" -eq 5000 "port"
+	is_answer probe "$(in_a falcon_cm probe -p 5000 -s 1 $B4)" \
+		"refuse 24 1 0000"
+	drop_pair
+}
+
+each_bad_request_has_its_reason()
+{
+	make_pair
+	hold
+	listener 1
+	within 5 listening
+	is_answer init "$(probe init)" "cookie 36"
+	is_answer version "$(probe version)" "refuse 24 2 0001"
+	is_answer unknown "$(probe unknown)" "refuse 24 3 8077"
+	is_answer optional "$(probe optional)" "cookie 36"
+	is_answer missing "$(probe missing)" "refuse 24 4 800b"
+	is_answer value "$(probe value)" "refuse 24 4 8007"
+	is_answer short "$(probe short)" silence
+	is_answer order "$(probe order)" silence
+	is_answer service "$(in_a falcon_cm probe -s 1 $B4)" "refuse 24 1 0000"
+	# A listener for streams is none for messages.
+	is_answer service "$(in_a falcon_cm probe -s $((7000 + 65536)) $B4)" \
+		"refuse 24 1 0000"
+	drop_pair
+}
+
+a_cookie_is_for_one_request()
+{
+	make_pair
+	hold
+	listener 1
+	within 5 listening
+	is_answer forged "$(probe forged)" "cookie 36"
+	is_answer moved "$(probe moved)" "cookie 36"
+	expect "$(counter "$B" cm_bad_cookie)" -eq 2 "bad cookies"
+	expect "$(in_b falcon conn | grep -c .)" -le 1 "connections"
+	drop_pair
+}
+
+the_same_request_gets_the_same_accept()
+{
+	make_pair
+	hold
+	listener 1
+	within 5 listening
+	is_answer twice "$(probe twice | cut -d' ' -f1 | xargs)" "accept same"
+	drop_pair
+}
+
+a_half_open_connection_expires()
+{
+	make_pair
+	impatient
+	hold
+	listener 1
+	within 5 listening
+	probe twice >/dev/null
+	within 10 eval '[ "$(counter "$B" cm_timeout)" -eq 1 ]'
+	# What was reserved for it is free again.
+	is_answer connect "$(in_a falcon_cm connect $B4)" \
+		"established 1 refused 0 timed_out 0 other 0"
+	drop_pair
+}
+
+half_open_connections_are_bounded()
+{
+	local i
+
+	make_pair
+	hold
+	in_b sysctl -q net.falcon.max_half_open=3
+	listener 10
+	within 5 listening
+	for i in 1 2 3; do
+		is_answer accept "$(probe twice | cut -d' ' -f1 | xargs)" \
+			"accept same"
+	done
+	is_answer "one too many" "$(probe twice | xargs)" "silence other"
+	expect "$(counter "$B" cm_limit)" -ge 1 "requests over the bound"
+	drop_pair
+}
+
+hundreds_at_once()
+{
+	make_pair
+	hold
+	listener 300
+	within 5 listening
+	is_answer connect "$(in_a falcon_cm connect -n 300 -t 60 $B4)" \
+		"established 300 refused 0 timed_out 0 other 0"
+	within 20 grep -q ready "$scratch/ready"
+	drop_pair
+}
+
+under() # NETEM...
+{
+	make_pair
+	both sysctl -q net.falcon.cm_rto_ms=100 net.falcon.cm_retries=8
+	hold
+	listener 50
+	within 5 listening
+	faults "$@"
+	is_answer connect "$(in_a falcon_cm connect -n 50 -t 90 $B4)" \
+		"established 50 refused 0 timed_out 0 other 0"
+	within 90 grep -q ready "$scratch/ready"
+	faults none
+	drop_pair
+}
+
+messages_lost()
+{
+	under loss 30%
+}
+
+messages_doubled()
+{
+	under duplicate 100%
+}
+
+messages_late_and_out_of_order()
+{
+	under delay 20ms 20ms
+}
+
+a_bit_wrong()
+{
+	under corrupt 20%
+}
+
+run_tests \
+	refused_when_nobody_listens \
+	refused_by_icmp_when_the_port_is_closed \
+	times_out_in_silence \
+	the_port_can_be_changed \
+	each_bad_request_has_its_reason \
+	a_cookie_is_for_one_request \
+	the_same_request_gets_the_same_accept \
+	a_half_open_connection_expires \
+	half_open_connections_are_bounded \
+	hundreds_at_once \
+	messages_lost \
+	messages_doubled \
+	messages_late_and_out_of_order \
+	a_bit_wrong

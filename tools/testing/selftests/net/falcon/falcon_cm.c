@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * falcon_cm: messages of the connection manager that no honest peer sends.
+ *
+ * "probe" sends one INIT, right or wrong in a chosen way, and prints what comes
+ * back. "flood" sends many from forged addresses. "connect" sets up many real
+ * connections at the same time. The bytes are laid out here
+ * by hand, from Documentation/networking/falcon/connection-manager.rst, so that
+ * they also hold the kernel to that page.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/udp.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include <linux/falcon.h>
+
+#define INIT_LEN	256
+#define COOKIE_LEN	20	/* of its TLV */
+#define MAX_LEN		(INIT_LEN + 64)
+
+static const char help[] =
+	"usage: falcon_cm probe [-k KIND] [-s SERVICE] [-p PORT] IPV4\n"
+	"       falcon_cm flood [-k KIND] [-s SERVICE] [-p PORT] [-n NUMBER]\n"
+	"                       -f NET IPV4      from 65534 addresses\n"
+	"       falcon_cm connect [-s SERVICE] [-n NUMBER] [-t SECONDS] IPV4\n"
+	"KIND: init, version, unknown, optional, missing, value, short, order,\n"
+	"      forged (a cookie), moved (a cookie made for another port),\n"
+	"      twice (accept, asked for again), noise (flood only)\n";
+
+static const char *kind = "init";
+static __u32 service = 7000;
+static __u16 port = 4795;
+static long number = 1;
+static const char *forge;
+static int seconds = 60;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "falcon_cm: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static bool is(const char *name)
+{
+	return !strcmp(kind, name);
+}
+
+static __u8 *put16(__u8 *p, __u16 v)
+{
+	*p++ = v >> 8;
+	*p++ = v;
+	return p;
+}
+
+static __u8 *put32(__u8 *p, __u32 v)
+{
+	return put16(put16(p, v >> 16), v);
+}
+
+static __u8 *tlv(__u8 *p, __u16 type, __u16 len)
+{
+	return put16(put16(p, type), len);
+}
+
+static void set_len(__u8 *msg, __u16 len)
+{
+	put16(msg + 6, len);
+}
+
+/* The parameters of a connection; numbers are whatever is allowed. */
+static __u8 *put_params(__u8 *p)
+{
+	p = put32(tlv(p, 0x8001, 20), 0x123456);	/* ENDPOINT: CID */
+	p = put32(p, 0x000007);				/* function */
+	p = put32(p, 0x1a2b3c4d);			/* SPI */
+	p = put32(put32(p, 0xaabbccdd), 0x11223344);	/* PCID */
+	p = put32(tlv(p, 0x8003, 12), service);		/* SERVICE */
+	p = put32(put32(p, 7001), 4u << 24);		/* protocol 4: sockets */
+	p = put32(tlv(p, 0x8004, 12), 1000);		/* SEQUENCE */
+	p = put32(put32(p, 2000), 3000);
+	p = put32(put32(tlv(p, 0x8005, 8), 0), 1);	/* TIME */
+	p = put16(put16(tlv(p, 0x8006, 4), 64), 128);	/* WINDOW */
+	p = put16(tlv(p, 0x8007, 12), is("value") ? 1 : 1400); /* PATH: MTU */
+	*p++ = 64;					/* TTL */
+	*p++ = 1;					/* flows */
+	memset(p, 0xc0, 8);
+	p += 8;
+	p = put32(put32(put32(tlv(p, 0x8008, 12), 1000), 250), 100000);
+	memset(tlv(p, 0x8009, 12), 0, 12);		/* CREDITS */
+	p += 16;
+	p = put32(tlv(p, 0x800a, 4), 3);		/* FEATURES: ordered */
+	if (is("missing"))
+		return p;
+	return put32(tlv(p, 0x800b, 1), 15u << 24);	/* SECURITY */
+}
+
+static unsigned int build_init(__u8 *msg)
+{
+	__u8 *p;
+
+	memset(msg, 0, MAX_LEN);
+	memcpy(msg, "FLCN", 4);
+	msg[4] = is("version") ? 2 : 1;
+	msg[5] = 1;					/* INIT */
+	if (getrandom(msg + 8, 8, 0) != 8)
+		die("getrandom");
+	p = put_params(msg + 16);
+	if (is("unknown"))
+		p = put32(tlv(p, 0x8077, 4), 1);
+	if (is("optional"))
+		p = put32(tlv(p, 0x0077, 4), 1);
+	if (is("order"))
+		p = put32(tlv(p, 0x800a, 4), 3);
+	tlv(p, 0x7ffd, msg + INIT_LEN - p - 4);		/* PAD */
+	if (is("short")) {
+		set_len(msg, p - msg);
+		return p - msg;
+	}
+	set_len(msg, INIT_LEN);
+	return INIT_LEN;
+}
+
+static unsigned int add_cookie(__u8 *msg, const __u8 *cookie)
+{
+	memcpy(tlv(msg + INIT_LEN, 0xfffe, 16), cookie, 16);
+	set_len(msg, INIT_LEN + COOKIE_LEN);
+	return INIT_LEN + COOKIE_LEN;
+}
+
+static int udp_socket(const struct sockaddr_in *to)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)to, sizeof(*to)))
+		die("socket");
+	return fd;
+}
+
+/* 0: nothing within half a second */
+static unsigned int ask(int fd, const __u8 *msg, unsigned int len,
+			__u8 *answer)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	ssize_t n;
+
+	if (send(fd, msg, len, 0) != (ssize_t)len)
+		die("send");
+	if (poll(&pfd, 1, 500) <= 0)
+		return 0;
+	n = recv(fd, answer, 2048, 0);
+	if (n < 0 && errno == ECONNREFUSED)
+		return 0;
+	if (n < 24 || memcmp(answer, "FLCN\1", 5) ||
+	    memcmp(answer + 8, msg + 8, 8))
+		die("answer");
+	return n;
+}
+
+/* type, length, and of a REFUSE the reason and its detail in hex */
+static void report(const __u8 *answer, unsigned int len)
+{
+	static const char * const types[] = {
+		"?", "init", "cookie", "accept", "confirm", "refuse", "reset",
+	};
+
+	if (!len) {
+		puts("silence");
+		return;
+	}
+	printf("%s %u", answer[5] < 7 ? types[answer[5]] : "?", len);
+	if (answer[5] == 5)
+		printf(" %u %02x%02x", answer[20] << 8 | answer[21],
+		       answer[22], answer[23]);
+	puts("");
+}
+
+static void probe(const struct sockaddr_in *to)
+{
+	static const __u8 forged[16] = { 0, 0, 0, 1 };
+	__u8 msg[MAX_LEN], answer[2048], again[2048];
+	unsigned int len = build_init(msg), n;
+	int fd = udp_socket(to);
+
+	if (is("forged"))
+		len = add_cookie(msg, forged);
+	n = ask(fd, msg, len, answer);
+	if ((is("moved") || is("twice")) && n) {
+		len = add_cookie(msg, answer + 20);
+		if (is("moved"))
+			fd = udp_socket(to);
+		n = ask(fd, msg, len, answer);
+	}
+	report(answer, n);
+	if (is("twice")) {
+		n = ask(fd, msg, len, again);
+		puts(n && !memcmp(answer, again, n) ? "same" : "other");
+	}
+}
+
+/* The kernel fills in the checksum of IP; that of UDP may be left out. */
+static unsigned int forge_packet(__u8 *pkt, __u32 saddr,
+				 const struct sockaddr_in *to,
+				 unsigned int payload)
+{
+	struct iphdr *ip = (void *)pkt;
+	struct udphdr *udp = (void *)(ip + 1);
+
+	*ip = (struct iphdr) {
+		.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
+		.saddr = htonl(saddr), .daddr = to->sin_addr.s_addr,
+	};
+	*udp = (struct udphdr) {
+		.source = htons(1024 + random() % 60000),
+		.dest = to->sin_port,
+		.len = htons(sizeof(*udp) + payload),
+	};
+	return sizeof(*ip) + sizeof(*udp) + payload;
+}
+
+static void flood(const struct sockaddr_in *to)
+{
+	__u8 pkt[sizeof(struct iphdr) + sizeof(struct udphdr) + MAX_LEN];
+	__u8 *msg = pkt + sizeof(struct iphdr) + sizeof(struct udphdr);
+	int fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+	unsigned int len, net = ntohl(inet_addr(forge));
+	__u8 forged[16];
+	long i, sent = 0;
+
+	if (fd < 0)
+		die("socket");
+	for (i = 0; i < number; i++) {
+		len = build_init(msg);
+		if (is("forged")) {
+			if (getrandom(forged, 16, 0) != 16)
+				die("getrandom");
+			len = add_cookie(msg, forged);
+		}
+		if (is("noise")) {
+			len = random() % INIT_LEN;
+			if (getrandom(msg, len, 0) != (ssize_t)len)
+				die("getrandom");
+			if (len > 4 && random() & 1)
+				memcpy(msg, "FLCN", 4);
+		}
+		len = forge_packet(pkt, net + 1 + random() % 65534, to, len);
+		if (sendto(fd, pkt, len, 0, (const struct sockaddr *)to,
+			   sizeof(*to)) == (ssize_t)len)
+			sent++;
+		else if (errno != ENOBUFS)
+			die("sendto");
+	}
+	printf("sent %ld\n", sent);
+}
+
+/* Waits for one connection: 0, or why there is none */
+static int outcome(int fd, int ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	socklen_t len = sizeof(int);
+	int err = EINPROGRESS;
+
+	if (poll(&pfd, 1, ms) > 0 &&
+	    getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len))
+		die("SO_ERROR");
+	return err;
+}
+
+static void connect_many(struct sockaddr_in *to)
+{
+	long i, established = 0, refused = 0, timed_out = 0, other = 0;
+	int *fds = calloc(number, sizeof(*fds));
+	time_t end = time(NULL) + seconds;
+
+	to->sin_port = htons(service);
+	for (i = 0; i < number; i++) {
+		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK,
+				IPPROTO_FALCON);
+		if (fds[i] < 0)
+			die("socket");
+		if (connect(fds[i], (const struct sockaddr *)to, sizeof(*to)) &&
+		    errno != EINPROGRESS)
+			die("connect");
+	}
+	for (i = 0; i < number; i++) {
+		int left = end > time(NULL) ? end - time(NULL) : 0;
+
+		switch (outcome(fds[i], left * 1000)) {
+		case 0:
+			established++;
+			break;
+		case ECONNREFUSED:
+			refused++;
+			break;
+		case ETIMEDOUT:
+			timed_out++;
+			break;
+		default:
+			other++;
+		}
+	}
+	printf("established %ld refused %ld timed_out %ld other %ld\n",
+	       established, refused, timed_out, other);
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	const char *command = argc > 1 ? argv[1] : "";
+	int c;
+
+	optind = 2;
+	while ((c = getopt(argc, argv, "k:s:p:n:f:t:h")) != -1) {
+		switch (c) {
+		case 'k':
+			kind = optarg;
+			break;
+		case 's':
+			service = strtoul(optarg, NULL, 0);
+			break;
+		case 'p':
+			port = atoi(optarg);
+			break;
+		case 'n':
+			number = atol(optarg);
+			break;
+		case 't':
+			seconds = atoi(optarg);
+			break;
+		case 'f':
+			forge = optarg;
+			break;
+		default:
+			fputs(help, stderr);
+			return 2;
+		}
+	}
+	to.sin_port = htons(port);
+	if (optind != argc - 1 || !inet_aton(argv[optind], &to.sin_addr) ||
+	    (!strcmp(command, "flood")) != !!forge) {
+		fputs(help, stderr);
+		return 2;
+	}
+	if (!strcmp(command, "probe"))
+		probe(&to);
+	else if (!strcmp(command, "flood"))
+		flood(&to);
+	else if (!strcmp(command, "connect"))
+		connect_many(&to);
+	else
+		return fputs(help, stderr), 2;
+	return 0;
+}
