@@ -752,7 +752,7 @@ TEST(refusals_have_names)
 	EXPECT_STREQ(falcon_wire_err_name(FALCON_BAD_REQ_LEN), "req_len");
 }
 
-/* spec: 7.8 RNR NACK Timeout, milliseconds, as printed in the table */
+/* 7.8 RNR NACK Timeout, milliseconds, as printed in the table */
 static const double rnr_ms[32] = {
 	655.36, 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12,
 	0.16, 0.24, 0.32, 0.48, 0.64, 0.96, 1.28, 1.92,
