@@ -36,7 +36,7 @@ kbuild = $(MAKE) -C $(KDIR) M=$(build) $(CONFIG)
 .PHONY: modules
 modules:
 	scripts/mirror.sh $(build)
-	+$(kbuild) modules
+	+flock $(build)/.lock $(kbuild) modules
 
 # --- user space --------------------------------------------------------------
 
