@@ -162,10 +162,10 @@ void falcon_pkt_rnr(struct falcon_core *c, struct falcon_txpkt *p, u64 due_ns)
 
 u64 falcon_rnr_due(const struct falcon_core *c)
 {
-	struct falcon_txpkt *p;
-
-	p = list_first_entry_or_null(&c->rnr, struct falcon_txpkt, time_node);
-	return p ? p->due_ns : FALCON_NO_TIMER;
+	if (list_empty(&c->rnr))
+		return FALCON_NO_TIMER;
+	return list_first_entry(&c->rnr, struct falcon_txpkt,
+				time_node)->due_ns;
 }
 
 /* RNR waits are no retransmission attempts: the peer has answered. */

@@ -559,16 +559,15 @@ void falcon_target_acked(struct falcon_core *c, struct falcon_resp *resp)
 /* When a pull is delivered again, if that is what is next */
 u64 falcon_target_due(const struct falcon_core *c)
 {
+	const struct list_head *list = falcon_ordered(c) ? &c->reorder :
+							   &c->pull_rnr;
 	const struct falcon_rxpkt *rx;
 	u32 rsn;
 
-	if (falcon_ordered(c))
-		rx = list_first_entry_or_null(&c->reorder, struct falcon_rxpkt,
-					      node);
-	else
-		rx = list_first_entry_or_null(&c->pull_rnr, struct falcon_rxpkt,
-					      node);
-	if (!rx || !(rx->flags & FALCON_RXF_RNR))
+	if (list_empty(list))
+		return FALCON_NO_TIMER;
+	rx = list_first_entry(list, struct falcon_rxpkt, node);
+	if (!(rx->flags & FALCON_RXF_RNR))
 		return FALCON_NO_TIMER;
 	if (falcon_ordered(c) &&
 	    (!falcon_target_expects(c, &rsn) || rsn != rx->rsn))
