@@ -12,74 +12,6 @@
 #include "falcon.h"
 #include "sysctl.h"
 
-#define FALCON_PARAM(_field, _def, _min, _max, _help) {			\
-	.name	= #_field,						\
-	.help	= _help,						\
-	.offset	= offsetof(struct falcon_sysctls, _field),		\
-	.def	= _def,							\
-	.min	= _min,							\
-	.max	= _max,							\
-}
-
-const struct falcon_param falcon_params[] = {
-	FALCON_PARAM(cm_port, FALCON_CM_UDP_PORT, 1, 65535,
-		     "UDP port of the connection manager"),
-	FALCON_PARAM(max_conns, 65536, 1, 1 << 20,
-		     "connections in the namespace"),
-	FALCON_PARAM(max_half_open, 1024, 1, 65536,
-		     "set-ups in progress as responder"),
-	FALCON_PARAM(cm_retries, 6, 0, 20,
-		     "retransmissions of a set-up message before ETIMEDOUT"),
-	FALCON_PARAM(cm_rto_ms, 250, 1, 10000,
-		     "first retransmission of a set-up message, ms"),
-	FALCON_PARAM(linger_ms, 1000, 0, 60000,
-		     "how long a closed connection answers duplicates, ms"),
-	FALCON_PARAM(quarantine_ms, 5000, 0, 600000,
-		     "rest of a CID before it is used again, ms"),
-	FALCON_PARAM(flows_ipv4, 1, 1, FALCON_MAX_FLOWS,
-		     "flows of a new IPv4 connection"),
-	FALCON_PARAM(flows_ipv6, 4, 1, FALCON_MAX_FLOWS,
-		     "flows of a new IPv6 connection"),
-	FALCON_PARAM(loss_policy, FALCON_LOSS_RACK | FALCON_LOSS_TLP, 0,
-		     FALCON_LOSS_OOO | FALCON_LOSS_OWN | FALCON_LOSS_RACK |
-		     FALCON_LOSS_TLP,
-		     "loss policies: 1 ooo-distance, 2 eack-own, 4 rack, 8 tlp"),
-	FALCON_PARAM(max_attempts, 30, 1, 255,
-		     "Max Retransmit Attempts of a packet (9.1.1)"),
-	FALCON_PARAM(user_timeout_ms, 60000, 0, 3600000,
-		     "silence of a peer that ends a connection, ms; 0 never"),
-	FALCON_PARAM(rto_us, 1000, 100, 10000000,
-		     "initial retransmission time-out, us"),
-	FALCON_PARAM(min_rto_us, 250, 1, 10000000,
-		     "smallest retransmission time-out, us"),
-	FALCON_PARAM(max_rto_us, 1000000, 1000, 60000000,
-		     "largest retransmission time-out with back-off, us"),
-	FALCON_PARAM(ack_coalesce_us, 8, 0, 100000,
-		     "ACK Coalescing Timeout, us"),
-	FALCON_PARAM(ack_coalesce_pkts, 10, 1, 64,
-		     "packets that force a coalesced ACK"),
-	FALCON_PARAM(ar_fcwnd, 2, 0, 256,
-		     "every packet asks for an ACK while fcwnd is at most this"),
-	FALCON_PARAM(ar_percent, 10, 0, 100,
-		     "packets that ask for an ACK above ar_fcwnd, percent"),
-	FALCON_PARAM(ooo_threshold, 3, 1, 128,
-		     "Out-of-order Distance Threshold, packets"),
-	FALCON_PARAM(delay_target_us, 25, 1, 100000,
-		     "base delay target of congestion control, us"),
-	FALCON_PARAM(delay_absolute, 0, 0, 1,
-		     "1: the target is absolute; 0: above the least delay seen"),
-	FALCON_PARAM(replay_margin_ms, 1000, 1, 600000,
-		     "age of a packet that is refused as a replay, ms (9.2.2.2)"),
-	FALCON_PARAM(train_pkts, 40, 1, 64,
-		     "most packets of a GSO train"),
-	FALCON_PARAM(rx_pool_pkts, 1 << 17, 64, 1 << 24,
-		     "receive pool of network requests, packets"),
-	FALCON_PARAM(rx_pool_bytes, 256 << 20, 1 << 16, INT_MAX,
-		     "receive pool of network requests, bytes"),
-};
-
-const unsigned int falcon_nr_params = ARRAY_SIZE(falcon_params);
-
 /* A socket buffer: three sizes in bytes, each at least the one before. */
 static int falcon_sysctl_do_mem(falcon_ctl_table *ctl, int write, void *buffer,
 				size_t *lenp, loff_t *ppos)
@@ -130,12 +62,22 @@ static int falcon_sysctl_do_fae(falcon_ctl_table *ctl, int write, void *buffer,
 	return 0;
 }
 
+/* The namespace whose setting a table entry made of falcon_params[] is. */
+static struct falcon_net *falcon_sysctl_fn(falcon_ctl_table *ctl)
+{
+	const struct falcon_param *p =
+		container_of((const int *)ctl->extra1, struct falcon_param,
+			     min);
+
+	return container_of((void *)((char *)ctl->data - p->offset),
+			    struct falcon_net, sysctl);
+}
+
 /* The port of the connection manager: its sockets move there, or it stays. */
 static int falcon_sysctl_do_port(falcon_ctl_table *ctl, int write, void *buffer,
 				 size_t *lenp, loff_t *ppos)
 {
-	struct falcon_net *fn = container_of((int *)ctl->data,
-					     struct falcon_net, sysctl.cm_port);
+	struct falcon_net *fn = falcon_sysctl_fn(ctl);
 	int port = fn->sysctl.cm_port;
 	struct ctl_table tmp = {
 		.data	= &port,
@@ -150,6 +92,96 @@ static int falcon_sysctl_do_port(falcon_ctl_table *ctl, int write, void *buffer,
 		return err;
 	return falcon_cm_change_port(fn, port);
 }
+
+/* A pool takes its new size at once; what is beyond it drains. */
+static int falcon_sysctl_do_pool(falcon_ctl_table *ctl, int write, void *buffer,
+				 size_t *lenp, loff_t *ppos)
+{
+	struct falcon_net *fn = falcon_sysctl_fn(ctl);
+	int err;
+
+	err = proc_dointvec_minmax(ctl, write, buffer, lenp, ppos);
+	if (!err && write)
+		falcon_res_limit(&fn->res, FALCON_POOL_RX_NET,
+				 fn->sysctl.rx_pool_pkts,
+				 fn->sysctl.rx_pool_bytes);
+	return err;
+}
+
+#define FALCON_PARAM(_field, _def, _min, _max, _help)			\
+	FALCON_PARAM_BY(NULL, _field, _def, _min, _max, _help)
+
+#define FALCON_PARAM_BY(_handler, _field, _def, _min, _max, _help) {	\
+	.name	= #_field,						\
+	.help	= _help,						\
+	.offset	= offsetof(struct falcon_sysctls, _field),		\
+	.def	= _def,							\
+	.min	= _min,							\
+	.max	= _max,							\
+	.handler = _handler,						\
+}
+
+const struct falcon_param falcon_params[] = {
+	FALCON_PARAM_BY(falcon_sysctl_do_port,
+			cm_port, FALCON_CM_UDP_PORT, 1, 65535,
+			"UDP port of the connection manager"),
+	FALCON_PARAM(max_conns, 65536, 1, 1 << 20,
+		     "connections in the namespace"),
+	FALCON_PARAM(max_half_open, 1024, 1, 65536,
+		     "set-ups in progress as responder"),
+	FALCON_PARAM(cm_retries, 6, 0, 20,
+		     "retransmissions of a set-up message before ETIMEDOUT"),
+	FALCON_PARAM(cm_rto_ms, 250, 1, 10000,
+		     "first retransmission of a set-up message, ms"),
+	FALCON_PARAM(linger_ms, 1000, 0, 60000,
+		     "how long a closed connection answers duplicates, ms"),
+	FALCON_PARAM(quarantine_ms, 5000, 0, 600000,
+		     "rest of a CID before it is used again, ms"),
+	FALCON_PARAM(flows_ipv4, 1, 1, FALCON_MAX_FLOWS,
+		     "flows of a new IPv4 connection"),
+	FALCON_PARAM(flows_ipv6, 4, 1, FALCON_MAX_FLOWS,
+		     "flows of a new IPv6 connection"),
+	FALCON_PARAM(loss_policy, FALCON_LOSS_RACK | FALCON_LOSS_TLP, 0,
+		     FALCON_LOSS_OOO | FALCON_LOSS_OWN | FALCON_LOSS_RACK |
+		     FALCON_LOSS_TLP,
+		     "loss policies: 1 ooo-distance, 2 eack-own, 4 rack, 8 tlp"),
+	FALCON_PARAM(max_attempts, 30, 1, 255,
+		     "Max Retransmit Attempts of a packet (9.1.1)"),
+	FALCON_PARAM(user_timeout_ms, 60000, 0, 3600000,
+		     "silence of a peer that ends a connection, ms; 0 never"),
+	FALCON_PARAM(rto_us, 1000, 100, 10000000,
+		     "initial retransmission time-out, us"),
+	FALCON_PARAM(min_rto_us, 250, 1, 10000000,
+		     "smallest retransmission time-out, us"),
+	FALCON_PARAM(max_rto_us, 1000000, 1000, 60000000,
+		     "largest retransmission time-out with back-off, us"),
+	FALCON_PARAM(ack_coalesce_us, 8, 0, 100000,
+		     "ACK Coalescing Timeout, us"),
+	FALCON_PARAM(ack_coalesce_pkts, 10, 1, 64,
+		     "packets that force a coalesced ACK"),
+	FALCON_PARAM(ar_fcwnd, 2, 0, 256,
+		     "every packet asks for an ACK while fcwnd is at most this"),
+	FALCON_PARAM(ar_percent, 10, 0, 100,
+		     "packets that ask for an ACK above ar_fcwnd, percent"),
+	FALCON_PARAM(ooo_threshold, 3, 1, 128,
+		     "Out-of-order Distance Threshold, packets"),
+	FALCON_PARAM(delay_target_us, 25, 1, 100000,
+		     "base delay target of congestion control, us"),
+	FALCON_PARAM(delay_absolute, 0, 0, 1,
+		     "1: the target is absolute; 0: above the least delay seen"),
+	FALCON_PARAM(replay_margin_ms, 1000, 1, 600000,
+		     "age of a packet that is refused as a replay, ms (9.2.2.2)"),
+	FALCON_PARAM(train_pkts, 40, 1, 64,
+		     "most packets of a GSO train"),
+	FALCON_PARAM_BY(falcon_sysctl_do_pool,
+			rx_pool_pkts, 1 << 17, 64, 1 << 24,
+			"receive pool of network requests, packets"),
+	FALCON_PARAM_BY(falcon_sysctl_do_pool,
+			rx_pool_bytes, 256 << 20, 1 << 16, INT_MAX,
+			"receive pool of network requests, bytes"),
+};
+
+const unsigned int falcon_nr_params = ARRAY_SIZE(falcon_params);
 
 static const struct {
 	const char *name;
@@ -203,9 +235,7 @@ static void falcon_sysctl_fill(struct ctl_table *table,
 		table->data = (char *)s + p->offset;
 		table->maxlen = sizeof(int);
 		table->mode = 0644;
-		table->proc_handler = proc_dointvec_minmax;
-		if (p->offset == offsetof(struct falcon_sysctls, cm_port))
-			table->proc_handler = falcon_sysctl_do_port;
+		table->proc_handler = p->handler ?: proc_dointvec_minmax;
 		table->extra1 = (void *)&p->min;
 		table->extra2 = (void *)&p->max;
 	}

@@ -8,6 +8,7 @@
 #ifndef _FALCON_SYSCTL_H
 #define _FALCON_SYSCTL_H
 
+#include <linux/sysctl.h>
 #include "falcon.h"
 
 /**
@@ -17,6 +18,7 @@
  * @offset:	of the field in struct falcon_sysctls
  * @def:	default
  * @min: @max:	bounds, inclusive
+ * @handler:	of the file, where a new value has to be told to somebody
  */
 struct falcon_param {
 	const char *name;
@@ -25,6 +27,7 @@ struct falcon_param {
 	int def;
 	int min;
 	int max;
+	proc_handler *handler;
 };
 
 extern const struct falcon_param falcon_params[];
