@@ -153,6 +153,12 @@ run_spdx()
 	done
 }
 
+# Documents that say something else than the code.
+run_doc_check()
+{
+	scripts/doc-check.sh || :
+}
+
 steps=(
 	"compiler warnings (W=1), 6.1|compile 6.1"
 	"compiler warnings (W=1), 6.12|compile 6.12"
@@ -162,6 +168,7 @@ steps=(
 	"shellcheck|run_shellcheck"
 	"codespell|run_codespell"
 	"SPDX|run_spdx"
+	"documents agree with the code|run_doc_check"
 )
 
 mkdir -p "$work"
