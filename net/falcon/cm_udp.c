@@ -202,7 +202,8 @@ static int cm_xmit6(struct falcon_cm *cm, struct sock *sk,
 		kfree_skb(skb);
 		return PTR_ERR(dst);
 	}
-	udp_tunnel6_xmit_skb(dst, sk, skb, dst->dev, &fl6.saddr, &fl6.daddr,
+	/* No device: its statistics are not those of a tunnel. */
+	udp_tunnel6_xmit_skb(dst, sk, skb, NULL, &fl6.saddr, &fl6.daddr,
 			     p->tclass,
 			     p->ttl ? p->ttl : ip6_dst_hoplimit(dst), 0,
 			     fl6.fl6_sport, fl6.fl6_dport, false);
