@@ -18,10 +18,11 @@ impatient()
 # listener NUMBER: accepts that many and holds them.
 listener()
 {
-	in_b falcon_many -l -P 7000 -n "$1" <"$scratch/hold" >"$scratch/ready" &
+	in_b falcon_many -l -P 7000 -n "$1" <"$scratch/hold" \
+		>"$scratch/ready" 9<&- &
 }
 
-# A pipe that stays open until the test's end keeps falcon_many there.
+# A pipe that this shell keeps open to the test's end keeps falcon_many there.
 hold()
 {
 	rm -f "$scratch/hold"

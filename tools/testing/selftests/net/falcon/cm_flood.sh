@@ -26,7 +26,7 @@ set_up()
 	mkfifo "$scratch/hold"
 	exec 9<>"$scratch/hold"
 	in_b falcon_many -l -P 7000 -n 200 <"$scratch/hold" \
-		>"$scratch/ready" &
+		>"$scratch/ready" 9<&- &
 	within 5 listening
 }
 
