@@ -19,6 +19,6 @@
 	}								\
 } while (0)
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
+int fuzz_one_input(const u8 *data, size_t len);
 
 #endif

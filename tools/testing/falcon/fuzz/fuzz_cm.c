@@ -15,7 +15,7 @@
 #include <linux/kernel.h>
 #include <net/falcon/core/cm_wire.h>
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+int fuzz_one_input(const u8 *data, size_t size);
 
 static void check(bool ok)
 {
@@ -142,7 +142,7 @@ static unsigned int changed_message(const u8 *data, size_t size, u8 *buf)
 	return len;
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+int fuzz_one_input(const u8 *data, size_t size)
 {
 	u8 buf[FALCON_CM_MAX_LEN] __aligned(8);
 	struct falcon_cm_msg m;

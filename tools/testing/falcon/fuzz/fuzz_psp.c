@@ -11,7 +11,7 @@
 
 #define PSP_LEN	sizeof(struct falcon_psp_hdr)
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
+int fuzz_one_input(const u8 *data, size_t len)
 {
 	struct falcon_psp_info psp;
 	struct falcon_pkt_info pi;

@@ -21,7 +21,7 @@ static void check_fields(const struct falcon_pkt_info *pi, size_t len)
 	HOLDS(pi->rnr_timeout < 32 && pi->nack_win < FALCON_NR_WIN);
 }
 
-int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
+int fuzz_one_input(const u8 *data, size_t len)
 {
 	struct falcon_pkt_info pi, again;
 	u8 hdr[FALCON_MAX_HDR_LEN];
