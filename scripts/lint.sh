@@ -28,10 +28,13 @@ ignored=(
 
 # checkpatch findings (FILE:LINE: LEVEL:TYPE:) accepted in some files only.
 accepted=(
-	# The one file in which kernel versions are compared.
-	'^net/falcon/compat\.h:[0-9]+: WARNING:(LINUX_VERSION_CODE|CONSTANT_COMPARISON):'
+	# The one file in which kernel versions are compared, and what old ones lack
+	# is declared.
+	'^net/falcon/compat\.h:[0-9]+: WARNING:(LINUX_VERSION_CODE|CONSTANT_COMPARISON|NEW_TYPEDEFS):'
 	# Trace events are laid out as all trace events are.
 	'/trace\.h:[0-9]+: CHECK:(OPEN_ENDED_LINE|PARENTHESIS_ALIGNMENT|SPACING):'
+	# libFuzzer calls its target by this name.
+	'CHECK:CAMELCASE: Avoid CamelCase: <LLVMFuzzerTestOneInput>'
 	# User space has neither the macros nor the accessors of the kernel.
 	'^tools/.*: WARNING:(PREFER_DEFINED_ATTRIBUTE_MACRO|VOLATILE):'
 )
@@ -41,6 +44,8 @@ words=(
 	inflight	# the name of a counter
 	iif		# incoming interface
 	ect		# ECN-capable transport
+	filp		# a file, in the kernel
+	usin		# an IPv4 socket address given by the user
 )
 
 sources()
@@ -80,7 +85,8 @@ build_with()
 # Prints what a build complains of, with paths of the source tree.
 complaints()
 {
-	grep -E 'warning:|error:|WARNING|ERROR|\*\*\*' | sed "s|$1/||g" || :
+	grep -E 'warning:|error:|WARNING|ERROR|\*\*\*|: In function|in expansion of|ld: ' |
+		sed "s|$1/||g" || :
 }
 
 compile()
