@@ -186,16 +186,25 @@ static void falcon_fae_relabel(struct falcon_core *c, struct falcon_flow *fl)
 	c->stats.relabels++;
 }
 
-/* The connection waits for the slowest of its flows. */
+/*
+ * The connection waits for the slowest of its flows that have an RTT; the
+ * initial timeout of one not used yet counts while there is no other.
+ */
 static void falcon_fae_set_rto(struct falcon_core *c)
 {
-	u32 rto = 0;
+	u32 measured = 0, initial = 0;
 	u8 f;
 
-	for (f = 0; f < c->cfg.nr_flows; f++)
-		rto = max(rto, c->flow[f].retransmit_timeout);
-	c->rto_ns = clamp(falcon_units_to_ns(rto), c->cfg.min_rto_ns,
-			  c->cfg.max_rto_ns);
+	for (f = 0; f < c->cfg.nr_flows; f++) {
+		const struct falcon_flow *fl = &c->flow[f];
+
+		if (fl->rtt_state)
+			measured = max(measured, fl->retransmit_timeout);
+		else
+			initial = max(initial, fl->retransmit_timeout);
+	}
+	c->rto_ns = clamp(falcon_units_to_ns(measured ?: initial),
+			  c->cfg.min_rto_ns, c->cfg.max_rto_ns);
 }
 
 /*

@@ -483,6 +483,18 @@ TEST(rto_is_the_longest_of_the_flows)
 	EXPECT_EQ(c.rto_ns, 100000);
 }
 
+/* spec: 10.6.2.2 a flow without an RTT does not hold retransmit_timeout up */
+TEST(rto_of_flows_that_have_an_rtt)
+{
+	begin(&spy);
+	answer_rto(1, 3000);
+	EXPECT_EQ(c.rto_ns, falcon_units_to_ns(7629));	/* initial, others */
+	answer.rtt_state = 1000;
+	answer.retransmit_timeout = 2000;
+	ack();
+	EXPECT_EQ(c.rto_ns, falcon_units_to_ns(2000));
+}
+
 /* spec: 10.6.2.2 randomize_path gives the flow, and it alone, a new label */
 TEST(randomize_path)
 {
