@@ -16,9 +16,9 @@
 
 /* 6.11: proc handlers take a constant table. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
-typedef const struct ctl_table falcon_ctl_table;
+#define falcon_ctl_table	const struct ctl_table
 #else
-typedef struct ctl_table falcon_ctl_table;
+#define falcon_ctl_table	struct ctl_table
 #endif
 
 /* 6.6: the number of entries is told, an empty one no longer ends a table. */

@@ -528,6 +528,7 @@ static void falcon_conn_arm(struct falcon_conn *conn)
  * Context: bottom halves off. Calls the ULP.
  */
 void falcon_conn_drain(struct falcon_conn *conn)
+	__must_hold(&conn->lock)
 {
 	struct falcon_effects fx;
 	int rounds = 0;

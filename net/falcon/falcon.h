@@ -36,48 +36,9 @@ struct ctl_table_header;
 struct sock;
 struct socket;
 
-/*
- * Counters of a netns, shown by `falcon stat` under these names (lower case,
- * without the prefix). One line a counter: a name and what it counts.
- */
-#define FALCON_MIB_LIST(X)						\
-	X(IN_PKTS,		"packets received on the PSP port")	\
-	X(OUT_PKTS,		"packets transmitted")			\
-	X(IN_TRAINS,		"skbs received that held several packets") \
-	X(OUT_TRAINS,		"skbs transmitted that held several packets") \
-	X(IN_BAD_PSP,		"dropped: malformed PSP header")	\
-	X(IN_BAD_HDR,		"dropped: malformed Falcon header")	\
-	X(IN_NO_CONN,		"dropped: unknown destination CID")	\
-	X(IN_BAD_ADDR,		"dropped: source address not the peer's") \
-	X(IN_BAD_SPI,		"dropped: wrong SPI")			\
-	X(IN_BAD_PCID,		"dropped: wrong PCID")			\
-	X(IN_BAD_FN,		"dropped: wrong Destination Function")	\
-	X(IN_REPLAY,		"dropped: older than the replay margin") \
-	X(IN_BAD_VERSION,	"dropped: PSP version not the negotiated one") \
-	X(IN_NO_MEM,		"dropped: no memory")			\
-	X(OUT_NO_ROUTE,		"not sent: no route")			\
-	X(OUT_ERRORS,		"not sent: lower layer refused")	\
-	X(CM_IN,		"connection manager packets received")	\
-	X(CM_OUT,		"connection manager packets sent")	\
-	X(CM_BAD,		"connection manager packets malformed")	\
-	X(CM_BAD_COOKIE,	"connection requests with a stale or forged cookie") \
-	X(CM_BAD_NONCE,		"connection manager answers that match nothing asked") \
-	X(CM_COOKIES,		"cookies issued")			\
-	X(CM_REFUSED_OUT,	"connection requests refused here")	\
-	X(CM_REFUSED_IN,	"own connection requests refused by peers") \
-	X(CM_BACKLOG,		"connection requests dropped: backlog full") \
-	X(CM_LIMIT,		"connection requests dropped: a bound was reached") \
-	X(CM_TIMEOUT,		"connection set-ups that timed out")	\
-	X(CM_ESTABLISHED,	"connections established")		\
-	X(CONN_ABORTED,		"connections that died: retransmissions exhausted, reset, device gone") \
-	X(CONN_LIMIT,		"connections refused: per-netns bound")	\
-	X(SOCK_RX_UNACKED,	"segments held unacknowledged: receive buffer full") \
-	X(SOCK_BAD,		"segments of the socket protocol that break its rules")
-
 enum falcon_mib {
-#define X(name, text) FALCON_MIB_##name,
-	FALCON_MIB_LIST(X)
-#undef X
+#define FALCON_MIB(name, text)	FALCON_MIB_##name,
+#include "mib.h"
 	FALCON_NR_MIB,
 };
 
@@ -85,7 +46,7 @@ struct falcon_mib_pcpu {
 	u64 v[FALCON_NR_MIB];
 };
 
-/**
+/*
  * struct falcon_sysctls - net.falcon.*, per netns
  *
  * Each field is one file under /proc/sys/net/falcon with the field's name;
@@ -249,7 +210,7 @@ struct falcon_psp_sa {
  */
 struct falcon_conn {
 	refcount_t refs;
-	spinlock_t lock;
+	spinlock_t lock;	/* bottom halves off; of what is listed above */
 	struct falcon_net *fn;
 	u32 cid;
 	u8  state;

@@ -637,9 +637,8 @@ static const struct {
 	const char *name;
 	const char *help;
 } falcon_mib[FALCON_NR_MIB] = {
-#define X(_name, _help)	{ .name = #_name, .help = _help },
-	FALCON_MIB_LIST(X)
-#undef X
+#define FALCON_MIB(_name, _help)	{ .name = #_name, .help = _help },
+#include "mib.h"
 };
 
 static void falcon_mib_snapshot(u64 *sum, const struct falcon_net *fn)

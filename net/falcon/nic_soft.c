@@ -24,7 +24,7 @@
 
 /**
  * struct falcon_wheel - packets of one CPU that wait for their departure
- * @lock:	of all fields; taken with bottom halves off
+ * @lock:	of all fields
  * @timer:	fires at @due_ns
  * @due_ns:	first departure, or FALCON_NO_TIMER
  * @turn:	slots before this one, counted since time 0, hold nothing due
@@ -32,7 +32,7 @@
  * @slot:	packets that depart in it, in this turn or a later one
  */
 struct falcon_wheel {
-	spinlock_t lock;
+	spinlock_t lock;	/* bottom halves off */
 	struct hrtimer timer;
 	u64 due_ns;
 	u64 turn;
