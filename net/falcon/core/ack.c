@@ -7,6 +7,7 @@
  * bases and bitmaps must lie within what was sent, and neither base may be
  * older than ours.
  */
+#include <linux/bits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "fae.h"
@@ -14,7 +15,7 @@
 #include "window.h"
 #include "wire.h"
 
-#define MAX_RTT_UNITS	(1U << 25)	/* 4.4 s; a longer one is no sample */
+#define MAX_RTT_UNITS	BIT(25)	/* 4.4 s; a longer one is no sample */
 #define ECN_MASK	0x3fffu
 
 /* ------------------------------------------------------------- generation */

@@ -67,7 +67,8 @@ enum falcon_win {
  * @mtu:		largest payload of a packet, bytes
  * @max_attempts:	Max Retransmit Attempts (9.1.1)
  * @rto_ns:		initial RTO
- * @min_rto_ns: @max_rto_ns: bounds of RTO with back-off
+ * @min_rto_ns:	lower bound of RTO
+ * @max_rto_ns:	upper bound of RTO, with back-off
  * @ack_coalesce_ns:	ACK Coalescing Timeout
  * @ack_coalesce_pkts:	packets that force a coalesced ACK
  * @ar_fcwnd:		ACK Request Fcwnd Threshold, packets
@@ -127,14 +128,35 @@ enum falcon_retx_reason {
 
 /**
  * struct falcon_core_stats - counters of a connection, since set-up
+ * @tx_pkts:		reliable packets sent, with retransmissions
+ * @tx_bytes:		payload of first transmissions
+ * @rx_pkts:		reliable packets received
+ * @rx_bytes:		payload of packets accepted
+ * @tx_acks:		BACKs sent
+ * @tx_eacks:		EACKs sent
+ * @tx_nacks:		NACKs sent
+ * @rx_acks:		BACKs received
+ * @rx_eacks:		EACKs received
+ * @rx_nacks:		NACKs received
+ * @tx_resyncs:		resyncs sent
+ * @rx_resyncs:		resyncs received
+ * @retx:		retransmissions, by enum falcon_retx_reason
+ * @spurious:		retransmissions shown needless by the peer
+ * @rx_dup:		9.2.2.4 old or duplicate
+ * @rx_out_of_window:	9.2.2.4 beyond the window, OWN set
+ * @rx_no_resource:	8.5.3 dropped, resource NACK
+ * @rx_bad_ack:		acknowledgements stale, or outside what was sent
+ * @rx_bad_pkt:		protocol violations after parsing
+ * @rtt_samples:	RTT samples
+ * @relabels:		path changes of PLB and PRR
  *
  * The kernel reports each by generic netlink under the name it has here.
  */
 struct falcon_core_stats {
-	u64 tx_pkts;		/* reliable packets, with retransmissions */
-	u64 tx_bytes;		/* payload of first transmissions */
+	u64 tx_pkts;
+	u64 tx_bytes;
 	u64 rx_pkts;
-	u64 rx_bytes;		/* payload of packets accepted */
+	u64 rx_bytes;
 	u64 tx_acks;
 	u64 tx_eacks;
 	u64 tx_nacks;
@@ -144,14 +166,14 @@ struct falcon_core_stats {
 	u64 tx_resyncs;
 	u64 rx_resyncs;
 	u64 retx[FALCON_NR_RETX];
-	u64 spurious;		/* retransmissions shown needless by the peer */
-	u64 rx_dup;		/* 9.2.2.4 old or duplicate */
-	u64 rx_out_of_window;	/* 9.2.2.4 beyond the window, OWN set */
-	u64 rx_no_resource;	/* 8.5.3 dropped, resource NACK */
-	u64 rx_bad_ack;		/* ACK or NACK outside what was sent, or stale */
-	u64 rx_bad_pkt;		/* protocol violations after parsing */
+	u64 spurious;
+	u64 rx_dup;
+	u64 rx_out_of_window;
+	u64 rx_no_resource;
+	u64 rx_bad_ack;
+	u64 rx_bad_pkt;
 	u64 rtt_samples;
-	u64 relabels;		/* path changes of PLB and PRR */
+	u64 relabels;
 };
 
 /**
@@ -161,12 +183,30 @@ struct falcon_core_stats {
  * @len:	bytes of payload
  * @cid:	destination CID
  * @rbpsn:	acknowledged bases: [FALCON_WIN_REQ], [FALCON_WIN_DATA]
- *
- * Valid by @type: @fn @proto @ar @psn @rsn (reliable packets), @req_len (push
- * data, pull request), @resync_code @resync_type @vendor (resync), @echo_t1
- * @echo_t2 @hops @rx_level @ecn @cc_metadata (BACK, EACK, NACK), @own (BACK,
- * EACK), bitmaps with bit 0 of word 0 the base PSN (EACK), @nack_psn @nack_code
- * @rnr_timeout @nack_win @ulp_code (NACK).
+ * @fn:		reliable packets: Destination Function
+ * @psn:	reliable packets
+ * @rsn:	reliable packets
+ * @req_len:	push data, pull request: Request Length
+ * @proto:	reliable packets: enum falcon_proto
+ * @ar:		reliable packets: Ack Req
+ * @resync_code: resync: enum falcon_resync_code
+ * @resync_type: resync: Packet Type of the original
+ * @hops:	BACK, EACK, NACK: forward path hop count
+ * @rx_level:	BACK, EACK, NACK: receive buffer occupancy, 0..31
+ * @own:	BACK, EACK: FALCON_OWN_*
+ * @nack_code:	NACK: enum falcon_nack_code
+ * @rnr_timeout: NACK: 5-bit code of 7.8
+ * @nack_win:	NACK: enum falcon_win
+ * @ulp_code:	NACK: ULP NACK code
+ * @ecn:	BACK, EACK, NACK: packets with ECN mark, 14 bits
+ * @vendor:	resync: opaque
+ * @echo_t1:	BACK, EACK, NACK: t1
+ * @echo_t2:	BACK, EACK, NACK: t2
+ * @cc_metadata: BACK, EACK, NACK: from RUE to RUE
+ * @nack_psn:	NACK: PSN of the packet that it is about
+ * @data_ack:	EACK: bit 0 of word 0 is the base PSN
+ * @data_rx:	EACK: as @data_ack
+ * @req_bits:	EACK: bit 0 is the base PSN
  */
 struct falcon_pkt_info {
 	u8  type;
@@ -187,7 +227,7 @@ struct falcon_pkt_info {
 	u8  own;
 	u8  nack_code;
 	u8  rnr_timeout;
-	u8  nack_win;		/* enum falcon_win */
+	u8  nack_win;
 	u8  ulp_code;
 	u16 ecn;
 	u32 vendor;
@@ -229,7 +269,8 @@ struct falcon_rx_meta {
  * @flow:	flow to send on
  * @retx:	a retransmission
  * @reason:	enum falcon_retx_reason of a retransmission
- * @psn: @rsn:	of reliable packets, for tracing
+ * @psn:	of a reliable packet, or the one that a NACK is about
+ * @rsn:	of a reliable packet
  * @payload:	of the packet, or NULL; alive as long as the connection lock
  *		is held: take a reference before dropping it
  * @len:	bytes of payload
@@ -369,11 +410,7 @@ struct falcon_rsn_win {
 	u8  timeout;			/* of the last RNR, for later RSNs */
 };
 
-/**
- * struct falcon_core - the protocol state of one connection
- *
- * First what every packet touches.
- */
+/* The protocol state of one connection. First what every packet touches. */
 struct falcon_core {
 	struct falcon_core_cfg cfg;
 

@@ -46,6 +46,15 @@ void falcon_res_init(struct falcon_resources *res)
 	res->alpha_retx_shift = 4;
 }
 
+/*
+ * The red zone is the last eighth, but at least @least, for a head-of-line
+ * request of any size to find room, and at most half.
+ */
+static u32 falcon_red(u32 max, u32 least)
+{
+	return max - min(max(max / 8, least), max / 2);
+}
+
 /**
  * falcon_res_limit() - size a pool
  * @res:	the pools
@@ -53,7 +62,7 @@ void falcon_res_init(struct falcon_resources *res)
  * @max_pkts:	packet contexts; 0: unlimited
  * @max_bytes:	buffer, bytes; 0: unlimited
  *
- * The red zone is the last eighth of it.
+ * For forward progress a pool must hold two packets of the largest size.
  *
  * Context: before any connection uses @res: a pool that is unlimited is not
  * counted.
@@ -67,8 +76,8 @@ void falcon_res_limit(struct falcon_resources *res, enum falcon_pool pool,
 	p->max_cells = max_bytes / FALCON_CELL_BYTES;
 	if (max_bytes && !p->max_cells)
 		p->max_cells = 1;
-	p->red_pkts = p->max_pkts - p->max_pkts / 8;
-	p->red_cells = p->max_cells - p->max_cells / 8;
+	p->red_pkts = falcon_red(p->max_pkts, 1);
+	p->red_cells = falcon_red(p->max_cells, FALCON_RED_CELLS);
 }
 
 /* One counter of a pool: takes @n unless that goes beyond @limit. */

@@ -15,6 +15,7 @@
 #define FALCON_CELL_BYTES	256	/* allocation unit of buffers (8.2.2) */
 #define FALCON_RX_LEVELS	32	/* quantised occupancy (10.2) */
 #define FALCON_EMA_SHIFT	8	/* fraction bits of the averages */
+#define FALCON_RED_CELLS	256	/* what the largest packet takes */
 
 /* Carve-outs of 8.2.2. Tx and Rx name the packet and buffer pools. */
 enum falcon_pool {
@@ -27,9 +28,12 @@ enum falcon_pool {
 
 /**
  * struct falcon_pool_state - one carve-out
- * @pkts: @cells:	in use
- * @max_pkts: @max_cells: size; 0: unlimited, and not counted
- * @red_pkts: @red_cells: from here on only head-of-line requests enter (8.2.4)
+ * @pkts:	packet contexts in use
+ * @cells:	buffer cells in use
+ * @max_pkts:	packet contexts there are; 0: unlimited, and not counted
+ * @max_cells:	cells there are; 0: unlimited, and not counted
+ * @red_pkts:	from here on only head-of-line requests enter (8.2.4)
+ * @red_cells:	the same of cells
  */
 struct falcon_pool_state {
 	atomic_t pkts;
@@ -43,9 +47,10 @@ struct falcon_pool_state {
 /**
  * struct falcon_resources - pools shared by connections
  * @pool:	the carve-outs
- * @ema_pkts: @ema_cells: averages of network request occupancy (10.2), with
- *		FALCON_EMA_SHIFT fraction bits. Concurrent updates may be lost:
- *		an average forgives that
+ * @ema_pkts:	average occupancy by network requests (10.2), packet contexts
+ *		with FALCON_EMA_SHIFT fraction bits. Concurrent updates may be
+ *		lost: an average forgives that
+ * @ema_cells:	the same of cells
  * @ema_alpha_shift: the averaging constant is 2^-this; 0: none
  * @alpha_shift: a connection may hold 2^-this of what is free
  * @alpha_retx_shift: the same for one that is retransmitting
@@ -61,7 +66,8 @@ struct falcon_resources {
 
 /**
  * struct falcon_res_use - what one connection holds
- * @pkts: @cells: by carve-out
+ * @pkts:	packet contexts, by carve-out
+ * @cells:	buffer cells, by carve-out
  * @xoff:	the ULP was told to stop (dynamic backpressure)
  */
 struct falcon_res_use {
@@ -72,10 +78,12 @@ struct falcon_res_use {
 
 /**
  * struct falcon_credits - the six counters of 8.2.3, as the ULP sees them
- * @req_pkt_tx: @req_buf_tx: @req_pkt_rx: @req_buf_rx: push and pull requests
- * @res_pkt_tx: @res_buf_tx: pull data
- *
- * Packets count in transactions, buffers in cells.
+ * @req_pkt_tx:	Req Pkt Tx, transactions: pushes and pulls
+ * @req_buf_tx:	Req Buf Tx, cells
+ * @req_pkt_rx:	Req Pkt Rx, transactions
+ * @req_buf_rx:	Req Buf Rx, cells
+ * @res_pkt_tx:	Res Pkt Tx, transactions: pull data
+ * @res_buf_tx:	Res Buf Tx, cells
  */
 struct falcon_credits {
 	u32 req_pkt_tx;

@@ -59,9 +59,11 @@ bool solo_tx(struct solo *s);
 u32 solo_flush(struct solo *s);
 /* Transmits one, which must be of this type and PSN. */
 #define solo_expect_tx(s, t, n) do {					\
-	ASSERT_TRUE(solo_tx(s));					\
-	ASSERT_EQ((s)->pi.type, t);					\
-	ASSERT_EQ((s)->pi.psn, n);					\
+	struct solo *_s = (s);						\
+									\
+	ASSERT_TRUE(solo_tx(_s));					\
+	ASSERT_EQ(_s->pi.type, t);					\
+	ASSERT_EQ(_s->pi.psn, n);					\
 } while (0)
 #define solo_expect_quiet(s)	ASSERT_FALSE(solo_tx(s))
 

@@ -71,7 +71,7 @@ TEST(red_zone_admits_head_of_line_only_8_2_4)
 {
 	u32 i;
 
-	pools(16, 0);		/* red from 14 on */
+	pools(16, 0);		/* an eighth: red from 14 on */
 	for (i = 0; i < 14; i++)
 		EXPECT_TRUE(falcon_res_get_net(&res, &a, 1, false));
 	EXPECT_FALSE(falcon_res_get_net(&res, &b, 1, false));
@@ -86,12 +86,35 @@ TEST(red_zone_admits_head_of_line_only_8_2_4)
 /* spec: 8.2.4 the zones hold for buffers as for packets */
 TEST(red_zone_of_buffers_8_2_4)
 {
-	pools(0, 16 * FALCON_CELL_BYTES);
-	EXPECT_TRUE(falcon_res_get_net(&res, &a, 14 * FALCON_CELL_BYTES,
+	pools(0, 4096 * FALCON_CELL_BYTES);
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, 3584 * FALCON_CELL_BYTES,
 				       false));
 	EXPECT_FALSE(falcon_res_get_net(&res, &a, 1, false));
-	EXPECT_TRUE(falcon_res_get_net(&res, &a, 2 * FALCON_CELL_BYTES, true));
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, 512 * FALCON_CELL_BYTES,
+				       true));
 	EXPECT_FALSE(falcon_res_get_net(&res, &a, 1, true));
+}
+
+/* spec: 8.2.1.2 CR rule 3: a head-of-line request of any size finds room */
+TEST(red_zone_holds_the_largest_packet_8_2_1_2)
+{
+	u32 cells;
+
+	for (cells = 512; cells < 5000; cells += 100) {
+		pools(0, cells * FALCON_CELL_BYTES);
+		while (falcon_res_get_net(&res, &a, 65535, false))
+			;
+		while (falcon_res_get_net(&res, &a, 1, false))
+			;
+		EXPECT_TRUE(falcon_res_get_net(&res, &b, 65535, true));
+	}
+	for (cells = 2; cells < 40; cells++) {
+		pools(cells, 0);
+		EXPECT_TRUE(falcon_res_get_net(&res, &a, 1, false));
+		while (falcon_res_get_net(&res, &a, 1, false))
+			;
+		EXPECT_TRUE(falcon_res_get_net(&res, &b, 1, true));
+	}
 }
 
 /* spec: 10.2 31 thresholds cut the occupancy into 32 levels */
