@@ -47,7 +47,7 @@ settings()
 
 mib()
 {
-	sed -n 's/^	X(\([A-Z0-9_]*\),.*/\1/p' net/falcon/falcon.h |
+	sed -n 's/^FALCON_MIB(\([A-Z0-9_]*\),.*/\1/p' net/falcon/mib.h |
 		tr '[:upper:]' '[:lower:]'
 }
 

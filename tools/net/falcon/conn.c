@@ -18,26 +18,34 @@
 
 #define CID_MAX		0xffffff
 #define PROTO_SOCK	4
+#define NR_STATES	(FALCON_NL_STATE_DEAD + 1)
 
-static const char * const state_names[] = {
+/* Names of small numbers; those that have none are printed as they are. */
+#define MAX_NAMES	8
+
+struct names {
+	const char *name[MAX_NAMES];
+};
+
+static const struct names states = { .name = {
 	[FALCON_NL_STATE_SETUP]		= "setup",
 	[FALCON_NL_STATE_ESTABLISHED]	= "established",
 	[FALCON_NL_STATE_CLOSING]	= "closing",
 	[FALCON_NL_STATE_DEAD]		= "dead",
-};
+} };
 
-static const char * const event_names[] = {
+static const struct names events = { .name = {
 	[FALCON_NL_EVENT_ESTABLISHED]	= "established",
 	[FALCON_NL_EVENT_CLOSED]	= "closed",
 	[FALCON_NL_EVENT_ABORTED]	= "aborted",
 	[FALCON_NL_EVENT_FAILED]	= "failed",
-};
+} };
 
-static const char * const proto_names[] = {
+static const struct names protos = { .name = {
 	[2]		= "rdma",
 	[3]		= "nvme",
 	[PROTO_SOCK]	= "sock",
-};
+} };
 
 static const char * const loss_names[] = { "ooo", "own", "rack", "tlp" };
 
@@ -70,17 +78,15 @@ static const char * const counter_names[] = {
 	[FALCON_A_COUNTER_RELABELS]	= "relabels",
 };
 
-static const char *name_of(const char * const *names, size_t n, u32 i)
+static const char *name_of(const struct names *names, u32 i)
 {
 	static char number[16];
 
-	if (i < n && names[i])
-		return names[i];
+	if (i < MAX_NAMES && names->name[i])
+		return names->name[i];
 	snprintf(number, sizeof(number), "%u", i);
 	return number;
 }
-
-#define NAME_OF(names, i)	name_of(names, ARRAY_SIZE(names), i)
 
 static const char *sock_type(u32 service)
 {
@@ -234,13 +240,13 @@ static void text_conn(const struct nlmsghdr *nlh,
 	endpoint(peer, sizeof(peer), a[FALCON_A_CONN_DADDR], proto,
 		 a[FALCON_A_CONN_PEER_SERVICE]);
 	if (a[FALCON_A_CONN_EVENT])
-		printf("%-11s ", NAME_OF(event_names,
+		printf("%-11s ", name_of(&events,
 					 nl_u32(a[FALCON_A_CONN_EVENT])));
 	else
-		printf("%-11s ", NAME_OF(state_names,
+		printf("%-11s ", name_of(&states,
 					 nl_u32(a[FALCON_A_CONN_STATE])));
 	printf("%-4s %-28s %-28s %#-8x %9.1f %9.3f %5u %6u %7llu",
-	       NAME_OF(proto_names, proto), local, peer,
+	       name_of(&protos, proto), local, peer,
 	       nl_u32(a[FALCON_A_CONN_CID]),
 	       nl_u64(a[FALCON_A_CONN_RTT_NS]) / 1e3,
 	       nl_u32(a[FALCON_A_CONN_FCWND_MILLI]) / 1e3,
@@ -281,16 +287,16 @@ static void json_identity(const struct nlattr * const *a)
 	char buf[INET6_ADDRSTRLEN];
 
 	if (a[FALCON_A_CONN_EVENT])
-		json_str("event", NAME_OF(event_names,
+		json_str("event", name_of(&events,
 					  nl_u32(a[FALCON_A_CONN_EVENT])));
 	json_u64("cid", nl_u32(a[FALCON_A_CONN_CID]));
 	json_u64("peer_cid", nl_u32(a[FALCON_A_CONN_PEER_CID]));
-	json_str("state", NAME_OF(state_names, nl_u32(a[FALCON_A_CONN_STATE])));
+	json_str("state", name_of(&states, nl_u32(a[FALCON_A_CONN_STATE])));
 	if (a[FALCON_A_CONN_ERROR]) {
 		json_u64("errno", nl_u32(a[FALCON_A_CONN_ERROR]));
 		json_str("error", strerror(nl_u32(a[FALCON_A_CONN_ERROR])));
 	}
-	json_str("ulp", NAME_OF(proto_names, proto));
+	json_str("ulp", name_of(&protos, proto));
 	json_str("saddr", addr_str(a[FALCON_A_CONN_SADDR], buf, sizeof(buf)));
 	json_str("daddr", addr_str(a[FALCON_A_CONN_DADDR], buf, sizeof(buf)));
 	if (proto == PROTO_SOCK) {
@@ -428,7 +434,7 @@ static void parse_where(struct where *w, const char *what, const char *arg)
 static u32 parse_states(const char *arg)
 {
 	char buf[128], *word, *save = NULL;
-	u32 states = 0;
+	u32 mask = 0;
 	unsigned int i;
 
 	if (strlen(arg) >= sizeof(buf))
@@ -436,17 +442,17 @@ static u32 parse_states(const char *arg)
 	strcpy(buf, arg);
 	for (word = strtok_r(buf, ",", &save); word;
 	     word = strtok_r(NULL, ",", &save)) {
-		for (i = 0; i < ARRAY_SIZE(state_names); i++)
-			if (matches(word, state_names[i]))
+		for (i = 0; i < NR_STATES; i++)
+			if (matches(word, states.name[i]))
 				break;
 		if (!strcmp(word, "all"))
-			states = (1U << ARRAY_SIZE(state_names)) - 1;
-		else if (i == ARRAY_SIZE(state_names))
+			mask = (1U << NR_STATES) - 1;
+		else if (i == NR_STATES)
 			usage_error("\"%s\" is not a state", word);
 		else
-			states |= 1U << i;
+			mask |= 1U << i;
 	}
-	return states;
+	return mask;
 }
 
 static void put_where(struct nlmsghdr *nlh, const struct where *w, int attr)
@@ -507,8 +513,8 @@ static u8 parse_proto(const char *arg)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(proto_names); i++)
-		if (proto_names[i] && !strcmp(arg, proto_names[i]))
+	for (i = 0; i < MAX_NAMES; i++)
+		if (protos.name[i] && !strcmp(arg, protos.name[i]))
 			return i;
 	return parse_u32("ulp", arg, 7);
 }
@@ -579,58 +585,73 @@ static int conn_show(int argc, char **argv)
 	return err ? EXIT_KERNEL : 0;
 }
 
-/* CIDs to kill: a dump is over before the first of them is. */
+/* Connections to kill: a dump is over before the first of them is. */
 static struct {
-	u32 *cid;
+	struct nlmsghdr **conn;
 	size_t n;
 } doomed;
 
 static int doom_one(const struct nlmsghdr *nlh, void *data)
 {
-	const struct nlattr *a[FALCON_A_CONN_MAX + 1];
-	u32 *more;
+	struct nlmsghdr **more;
 
 	(void)data;
-	nl_parse(nlh, a, FALCON_A_CONN_MAX);
-	more = realloc(doomed.cid, (doomed.n + 1) * sizeof(*more));
+	more = realloc(doomed.conn, (doomed.n + 1) * sizeof(*more));
 	if (!more)
 		return MNL_CB_ERROR;
-	doomed.cid = more;
-	doomed.cid[doomed.n++] = nl_u32(a[FALCON_A_CONN_CID]);
-	conn_print(nlh);
+	doomed.conn = more;
+	more[doomed.n] = malloc(nlh->nlmsg_len);
+	if (!more[doomed.n])
+		return MNL_CB_ERROR;
+	memcpy(more[doomed.n++], nlh, nlh->nlmsg_len);
 	return MNL_CB_OK;
+}
+
+/* Prints what was killed. */
+static int kill_one(const struct nlmsghdr *nlh)
+{
+	const struct nlattr *a[FALCON_A_CONN_MAX + 1];
+	struct nl_request req;
+	int err;
+
+	nl_parse(nlh, a, FALCON_A_CONN_MAX);
+	nl_begin(&req, FALCON_CMD_CONN_KILL, false);
+	mnl_attr_put_u32(req.nlh, FALCON_A_CONN_CID,
+			 nl_u32(a[FALCON_A_CONN_CID]));
+	err = nl_talk(&req, NULL, NULL);
+	if (!err)
+		conn_print(nlh);
+	return err;
 }
 
 static int conn_kill(int argc, char **argv)
 {
 	struct selection sel = { .cb = doom_one };
 	struct nl_request req;
-	int err, ret = 0;
+	int ret = 0;
 	size_t i;
 
 	nl_begin(&req, FALCON_CMD_CONN_GET, true);
 	parse_filter(req.nlh, &sel, argc, argv);
 	if (!sel.some)
 		usage_error("kill what? Give a filter, or \"all\"");
-	conn_print_header();
-	if (opt.json)
-		json_open(NULL, '[');
-	err = nl_talk(&req, select_one, &sel);
-	if (opt.json)
-		json_close();
-	if (err)
+	if (nl_talk(&req, select_one, &sel))
 		return EXIT_KERNEL;
 	if (!doomed.n && !sel.all) {
 		fputs("falcon: no such connection\n", stderr);
-		return EXIT_KERNEL;
+		ret = EXIT_KERNEL;
 	}
+	conn_print_header();
+	if (opt.json)
+		json_open(NULL, '[');
 	for (i = 0; i < doomed.n; i++) {
-		nl_begin(&req, FALCON_CMD_CONN_KILL, false);
-		mnl_attr_put_u32(req.nlh, FALCON_A_CONN_CID, doomed.cid[i]);
-		if (nl_talk(&req, NULL, NULL))
+		if (kill_one(doomed.conn[i]))
 			ret = EXIT_KERNEL;
+		free(doomed.conn[i]);
 	}
-	free(doomed.cid);
+	if (opt.json)
+		json_close();
+	free(doomed.conn);
 	return ret;
 }
 
