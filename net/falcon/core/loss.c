@@ -420,12 +420,12 @@ u64 falcon_rto(const struct falcon_core *c, u8 backoff)
 static u64 falcon_flow_rto_due(const struct falcon_core *c,
 			       const struct falcon_flow *f)
 {
-	struct falcon_txpkt *p;
+	const struct falcon_txpkt *p;
 	u8 backoff = f->rto_streak;
 
-	p = list_first_entry_or_null(&f->sent, struct falcon_txpkt, time_node);
-	if (!p)
+	if (list_empty(&f->sent))
 		return FALCON_NO_TIMER;
+	p = list_first_entry(&f->sent, struct falcon_txpkt, time_node);
 	if (backoff && p->sent_ns < f->rto_epoch_ns)
 		backoff--;
 	return p->sent_ns + falcon_rto(c, backoff);
@@ -489,11 +489,10 @@ static void falcon_flow_rto(struct falcon_core *c, u8 flow, u64 now_ns)
 
 static u64 falcon_rcvd_due(const struct falcon_txwin *w)
 {
-	struct falcon_txpkt *p;
-
-	p = list_first_entry_or_null(&w->rcvd_pkts, struct falcon_txpkt,
-				     time_node);
-	return p ? p->due_ns : FALCON_NO_TIMER;
+	if (list_empty(&w->rcvd_pkts))
+		return FALCON_NO_TIMER;
+	return list_first_entry(&w->rcvd_pkts, struct falcon_txpkt,
+				time_node)->due_ns;
 }
 
 /*
