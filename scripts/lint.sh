@@ -178,6 +178,8 @@ steps=(
 )
 
 mkdir -p "$work"
+exec 9>"$work/.lock"
+flock 9
 unpack_kernel_scripts
 pids=()
 for i in "${!steps[@]}"; do
