@@ -29,6 +29,7 @@
 #include <linux/falcon.h>
 
 #define MAX_SAMPLES	65536
+#define PATIENCE_NS	5000000000ULL
 
 static struct {
 	bool receive;
@@ -225,14 +226,22 @@ static int accept_one(void)
 	return fd;
 }
 
+/* The receiver may have been started a moment ago: patience. */
 static int connect_to(const char *host)
 {
 	struct addrinfo *ai = resolve(host);
-	int fd = new_socket(ai->ai_family);
+	__u64 limit = now_ns() + PATIENCE_NS;
+	int fd;
 
-	if (connect(fd, ai->ai_addr, ai->ai_addrlen) < 0)
-		die("connect");
-	return fd;
+	for (;;) {
+		fd = new_socket(ai->ai_family);
+		if (!connect(fd, ai->ai_addr, ai->ai_addrlen))
+			return fd;
+		if (errno != ECONNREFUSED || now_ns() > limit)
+			die("connect");
+		close(fd);
+		pause_us(50000);
+	}
 }
 
 /* Smoothed round-trip times of the transport, in microseconds. */

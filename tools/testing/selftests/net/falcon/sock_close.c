@@ -118,7 +118,7 @@ static void shutdown_wakes_a_writer(void)
 	sock_pair(&client, &server);
 	stuff(client, 4096, 1);
 	pid = spawn(shutdown_soon, &client);
-	CHECK_ERR(send(client, "x", 1, MSG_NOSIGNAL), EPIPE);
+	CHECK_EQ(write_until_error(client), EPIPE);
 	reap(pid);
 }
 
@@ -328,7 +328,7 @@ static void reset_wakes_a_writer(void)
 	sock_pair(&client, &server);
 	stuff(client, 4096, 1);
 	CHECK_EQ(pthread_create(&thread, NULL, reset_soon, &server), 0);
-	CHECK_ERR(send(client, "x", 1, MSG_NOSIGNAL), ECONNRESET);
+	CHECK_EQ(write_until_error(client), ECONNRESET);
 	CHECK_ERR(send(client, "x", 1, MSG_NOSIGNAL), EPIPE);
 	CHECK_EQ(pthread_join(thread, NULL), 0);
 }

@@ -344,13 +344,12 @@ static void sndtimeo_ends_a_write(void)
 {
 	int client, server;
 	long long start;
-	char byte = 0;
 
 	sock_pair(&client, &server);
 	stuff(client, 4096, 1);
 	set_timeout(client, SO_SNDTIMEO, 200);
 	start = now_ms();
-	CHECK_ERR(send(client, &byte, 1, 0), EAGAIN);
+	CHECK_EQ(write_until_error(client), EAGAIN);
 	CHECK(now_ms() - start >= 190);
 }
 
@@ -373,13 +372,12 @@ static void signal_interrupts_a_write(void)
 {
 	struct itimerval soon = { .it_value = { 0, 200000 } };
 	int client, server;
-	char byte = 0;
 
 	sock_pair(&client, &server);
 	stuff(client, 4096, 1);
 	count_signal(SIGALRM);
 	OK(setitimer(ITIMER_REAL, &soon, NULL));
-	CHECK_ERR(send(client, &byte, 1, 0), EINTR);
+	CHECK_EQ(write_until_error(client), EINTR);
 }
 
 static void vectors_are_gathered_and_scattered(void)

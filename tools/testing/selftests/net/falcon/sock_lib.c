@@ -344,6 +344,17 @@ size_t stuff(int fd, size_t chunk, unsigned int seed)
 	}
 }
 
+/* The errno that ends a series of writes nobody reads; 0 if none did. */
+int write_until_error(int fd)
+{
+	int left = 1 << 20;
+
+	while (left--)
+		if (send(fd, "x", 1, MSG_NOSIGNAL) < 0)
+			return errno;
+	return 0;
+}
+
 void recv_eof(int fd)
 {
 	char byte;

@@ -116,8 +116,8 @@ static void connect_without_answer_times_out(void)
 	int fd;
 
 	fresh_net();
-	shorten_the_wait();
 	full_listener(&addr, &fd);
+	shorten_the_wait();
 	fd = sock_new(CLIENT);
 	CHECK_ERR(connect(fd, &addr.sa, addr.len), ETIMEDOUT);
 }

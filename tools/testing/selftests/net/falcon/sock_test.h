@@ -121,6 +121,7 @@ void check_pattern(const void *buf, size_t len, unsigned int seed,
 void send_pattern(int fd, size_t len, unsigned int seed, __u64 offset);
 void recv_pattern(int fd, size_t len, unsigned int seed, __u64 offset);
 size_t stuff(int fd, size_t chunk, unsigned int seed);
+int write_until_error(int fd);
 void recv_eof(int fd);
 
 void fresh_net(void);

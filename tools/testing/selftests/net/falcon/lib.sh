@@ -1,0 +1,226 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the tests of this directory share: two namespaces joined by a veth pair,
+# faults on the wire between them, transfers, counters, and TAP.
+#
+# A test sources this file, defines functions named after what they hold to,
+# and ends with `run_tests FUNCTION...`.  A function fails by returning
+# anything but 0, or 4 for a skip; it runs with -e in a shell of its own.
+
+KSFT_SKIP=4
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+PATH=$here:$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/falcon.XXXXXX")
+
+# The two ends. $A sends and $B receives, where a test does not say otherwise.
+A=fa-$$ B=fb-$$
+A4=10.78.0.1 B4=10.78.0.2
+A6=fd78::1 B6=fd78::2
+export A B A4 B4 A6 B6
+
+skip_all()
+{
+	echo "1..0 # SKIP $*"
+	exit $KSFT_SKIP
+}
+
+need_command()
+{
+	local name
+
+	for name; do
+		command -v "$name" >/dev/null || skip_all "no command $name"
+	done
+}
+
+need_falcon()
+{
+	[ "$(id -u)" -eq 0 ] || skip_all "not root"
+	need_command ip tc ethtool falcon falcon_xfer
+	[ -e /proc/sys/net/falcon ] || modprobe -q falcon ||
+		skip_all "no module falcon"
+}
+
+end_jobs()
+{
+	local job
+
+	for job in $(jobs -p); do
+		kill "$job" 2>/dev/null
+	done
+	wait
+}
+
+cleanup()
+{
+	local ns
+
+	end_jobs
+	for ns in $(ip netns list | awk '{ print $1 }'); do
+		case $ns in
+		fa-$$*|fb-$$*) ip netns del "$ns" ;;
+		esac
+	done
+	rm -rf "$scratch"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+# make_pair [MTU [NAME-A NAME-B]]
+make_pair()
+{
+	local mtu=${1:-9000} a=${2:-$A} b=${3:-$B} ns
+
+	ip netns add "$a"
+	ip netns add "$b"
+	ip link add e0 netns "$a" type veth peer name e0 netns "$b"
+	for ns in "$a" "$b"; do
+		ip netns exec "$ns" sysctl -q net.ipv6.conf.all.accept_dad=0 \
+			net.ipv6.conf.e0.accept_dad=0
+		ip -n "$ns" link set lo up
+		ip -n "$ns" link set e0 up mtu "$mtu"
+	done
+	ip -n "$a" addr add $A4/24 dev e0
+	ip -n "$b" addr add $B4/24 dev e0
+	ip -n "$a" addr add $A6/64 dev e0
+	ip -n "$b" addr add $B6/64 dev e0
+}
+
+drop_pair()
+{
+	ip netns del "${1:-$A}"
+	ip netns del "${2:-$B}"
+}
+
+in_a()
+{
+	ip netns exec "$A" "$@"
+}
+
+in_b()
+{
+	ip netns exec "$B" "$@"
+}
+
+both()
+{
+	in_a "$@"
+	in_b "$@"
+}
+
+# What the wire loses and reorders shall be packets, not trains: netem acts on
+# whole skbs.
+per_packet()
+{
+	both ethtool -K e0 gso off tso off gro off >/dev/null
+	both sysctl -q net.falcon.train_pkts=1
+}
+
+# faults NETEM-ARGUMENTS...: in both directions; "none" ends them.
+faults()
+{
+	local ns
+
+	for ns in "$A" "$B"; do
+		tc -n "$ns" qdisc del dev e0 root 2>/dev/null || :
+		[ "$1" = none ] || tc -n "$ns" qdisc add dev e0 root netem \
+			limit 10000 "$@"
+	done
+}
+
+# Packets that netem dropped on the way out of a namespace.
+lost_in()
+{
+	tc -n "$1" -s qdisc show dev e0 |
+		sed -n 's/.*dropped \([0-9]*\),.*/\1/p' | head -n 1
+}
+
+# counter NAMESPACE NAME: of the namespace, by the kernel's name.
+counter()
+{
+	falcon -N "$1" stat "$2" | awk '{ print $2 }'
+}
+
+# Sum of all counters of a namespace that match a glob.
+counters()
+{
+	falcon -N "$1" stat "$2" | awk '{ sum += $2 } END { print sum + 0 }'
+}
+
+# number FILE NAME: a number of a JSON file, the first of that name.
+number()
+{
+	grep -oE "\"$2\": *[0-9.]+" "$1" | head -n 1 | sed 's/.*: *//'
+}
+
+# transfer 4|6 OPTION...: one transfer from $A to $B, options for both ends.
+# $scratch/sent.json is the sender's report, $scratch/conn.json its connection
+# as the kernel sees it when all has arrived.
+transfer()
+{
+	local to=$B4 receiver
+
+	[ "$1" = 4 ] || to=$B6
+	shift
+	in_b falcon_xfer -l "$@" &
+	receiver=$!
+	in_a falcon_xfer "$@" -x "falcon -j conn >$scratch/conn.json" "$to" \
+		>"$scratch/sent.json" || { kill $receiver; return 1; }
+	wait $receiver
+}
+
+# expect NUMBER OPERATOR NUMBER WHAT: OPERATOR is test's.
+expect()
+{
+	test "$1" "$2" "$3" && return
+	echo "# $4: $1, expected $2 $3"
+	return 1
+}
+
+# Waits until a command succeeds, in seconds.
+within()
+{
+	local limit=$((SECONDS + $1))
+
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $limit ] || { echo "# in vain: $*"; return 1; }
+		sleep 0.1
+	done
+}
+
+fails()
+{
+	! "$@"
+}
+
+run_tests()
+{
+	local nr=0 failed=0 name start status
+
+	echo "TAP version 13"
+	echo "1..$#"
+	for name; do
+		nr=$((nr + 1))
+		start=$SECONDS
+		(
+			set -eE
+			trap end_jobs EXIT
+			trap 'echo "# line $LINENO: $BASH_COMMAND"' ERR
+			"$name"
+		)
+		status=$?
+		case $status in
+		0)
+			echo "ok $nr $name # $((SECONDS - start)) s" ;;
+		$KSFT_SKIP)
+			echo "ok $nr $name # SKIP" ;;
+		*)
+			echo "not ok $nr $name # $((SECONDS - start)) s"
+			failed=$((failed + 1)) ;;
+		esac
+	done
+	echo "# $((nr - failed)) passed, $failed failed"
+	[ $failed -eq 0 ]
+}

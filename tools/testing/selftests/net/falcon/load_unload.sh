@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The module comes and goes, fifty times, and leaves nothing behind; it stays
+# while there are sockets.
+
+. "$(dirname "$0")/lib.sh"
+
+need_falcon
+need_command falcon_many
+modprobe -r falcon || skip_all "falcon is in use, or built in"
+
+leaves_nothing_behind()
+{
+	[ ! -e /proc/sys/net/falcon ]
+	fails grep -i falcon /proc/slabinfo
+	fails grep -i falcon /proc/net/protocols
+	fails grep -w falcon /proc/modules
+	# 1000 and 4795 are nobody's any more.
+	fails grep -E ' [0-9A-F]+:(03E8|12BB) ' /proc/net/udp /proc/net/udp6
+}
+
+unloaded_module_leaves_nothing_behind()
+{
+	modprobe falcon
+	modprobe -r falcon
+	leaves_nothing_behind
+}
+
+fifty_times()
+{
+	local i
+
+	for i in $(seq 50); do
+		modprobe falcon
+		[ -e /proc/sys/net/falcon/cm_port ]
+		modprobe -r falcon
+	done
+	leaves_nothing_behind
+}
+
+with_traffic_in_between()
+{
+	local i
+
+	for i in $(seq 5); do
+		modprobe falcon
+		make_pair
+		transfer 4 -b 500K
+		drop_pair
+		within 30 modprobe -r falcon
+	done
+	leaves_nothing_behind
+}
+
+with_namespaces_present()
+{
+	modprobe -r falcon 2>/dev/null || :
+	ip netns add "$A-early"
+	modprobe falcon
+	ip netns add "$A-late"
+	ip netns exec "$A-early" test -e /proc/sys/net/falcon/cm_port
+	ip netns exec "$A-late" test -e /proc/sys/net/falcon/cm_port
+	modprobe -r falcon
+	ip netns exec "$A-early" test ! -e /proc/sys/net/falcon
+	ip netns del "$A-early"
+	ip netns del "$A-late"
+}
+
+open_sockets_keep_the_module()
+{
+	modprobe falcon
+	make_pair
+	in_b falcon_many -n 2 -l >"$scratch/ready" < <(exec sleep 60) &
+	in_a falcon_many -n 2 "$B4" < <(exec sleep 60) >/dev/null &
+	within 20 grep -q ready "$scratch/ready"
+	fails modprobe -r falcon 2>"$scratch/why"
+	grep -q "in use" "$scratch/why"
+	fails rmmod falcon 2>"$scratch/why"
+	kill %1 %2
+	wait %1 %2 || :
+	drop_pair
+	within 60 modprobe -r falcon
+	leaves_nothing_behind
+}
+
+run_tests unloaded_module_leaves_nothing_behind fifty_times \
+	with_traffic_in_between with_namespaces_present \
+	open_sockets_keep_the_module
+status=$?
+modprobe falcon
+exit $status

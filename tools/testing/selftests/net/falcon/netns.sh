@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# A network namespace is a host of its own: its connections, ports, settings
+# and counters concern nobody else, and it can go at any moment.
+
+. "$(dirname "$0")/lib.sh"
+
+need_falcon
+need_command falcon_many
+
+refs()
+{
+	awk '$1 == "falcon" { print $3 }' /proc/modules
+}
+
+connections_in()
+{
+	falcon -N "$1" conn show | grep -c "$A4\|$B4" || :
+}
+
+# Waits until a namespace that has no name any more is gone for good: its
+# devices go with it.
+gone()
+{
+	[ "$(refs)" -eq "$1" ]
+}
+
+counters_are_per_namespace()
+{
+	ip netns add "$A-other"
+	make_pair
+	transfer 4 -b 1M
+	expect "$(counter "$A" out_pkts)" -gt 0 "packets sent"
+	expect "$(counter "$A-other" out_pkts)" -eq 0 "packets of another"
+	expect "$(counter "$A-other" in_pkts)" -eq 0 "packets of another"
+	drop_pair
+	ip netns del "$A-other"
+}
+
+same_address_and_port_in_two_pairs()
+{
+	make_pair
+	make_pair 9000 "$A-2" "$B-2"
+	in_b falcon_xfer -l -b 3M -e 1000 &
+	ip netns exec "$B-2" falcon_xfer -l -b 5M &
+	in_a falcon_xfer -b 3M -m 20000 -e 1000 "$B4" &
+	ip netns exec "$A-2" falcon_xfer -b 5M "$B4"
+	wait %1
+	wait %2
+	wait %3
+	drop_pair
+	drop_pair "$A-2" "$B-2"
+}
+
+deleted_with_idle_connections()
+{
+	local before
+
+	before=$(refs)
+	make_pair
+	in_b falcon_many -v -n 20 -l >"$scratch/b" < <(exec sleep 60) &
+	in_a falcon_many -v -n 20 "$B4" >"$scratch/a" < <(exec sleep 60) &
+	within 20 grep -q ready "$scratch/a"
+	within 20 grep -q ready "$scratch/b"
+	expect "$(connections_in "$A")" -eq 20 "connections"
+	drop_pair
+	kill %1 %2
+	within 60 gone "$before"
+}
+
+# The wire vanishes under a transfer, then the processes, then the namespaces.
+deleted_in_the_middle_of_transfers()
+{
+	local before i
+
+	before=$(refs)
+	make_pair
+	for i in 1 2 3 4; do
+		in_b falcon_xfer -l -P 800$i -b 1G 2>/dev/null &
+		in_a falcon_xfer -P 800$i -b 1G "$B4" >/dev/null 2>&1 &
+	done
+	sleep 2
+	expect "$(connections_in "$A")" -eq 4 "connections"
+	ip -n "$A" link del e0
+	sleep 0.3
+	drop_pair
+	kill -KILL $(jobs -p)
+	within 60 gone "$before"
+}
+
+peer_namespace_dies()
+{
+	local status=0
+
+	make_pair
+	both sysctl -q net.falcon.user_timeout_ms=3000
+	in_b falcon_xfer -l -b 1G 2>/dev/null &
+	in_a falcon_xfer -b 1G "$B4" >/dev/null 2>"$scratch/sender" &
+	sleep 1
+	kill -KILL $(in_b pidof falcon_xfer | tr ' ' '\n' | sort -n | head -1)
+	ip netns del "$B"
+	wait %2 || status=$?
+	expect $status -eq 1 "status of the sender"
+	ip netns del "$A"
+}
+
+made_and_deleted_many_times()
+{
+	local before i
+
+	before=$(refs)
+	for i in $(seq 10); do
+		make_pair
+		transfer 4 -b 100K
+		drop_pair
+	done
+	within 60 gone "$before"
+}
+
+run_tests counters_are_per_namespace same_address_and_port_in_two_pairs \
+	deleted_with_idle_connections deleted_in_the_middle_of_transfers \
+	peer_namespace_dies made_and_deleted_many_times

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Packets that overtake one another arrive in order at the reader, and are not
+# taken for lost: RACK waits a quarter of a round trip.
+
+. "$(dirname "$0")/lib.sh"
+
+need_falcon
+make_pair 1500
+per_packet
+
+check_spurious()
+{
+	local sent again
+
+	sent=$(number "$scratch/sent.json" tx_pkts)
+	again=$(number "$scratch/sent.json" retx)
+	echo "# $sent packets, $again sent again in vain," \
+		"$(number "$scratch/sent.json" spurious) known to be so"
+	expect "$again" -le $((sent / 100 + 3)) "needless retransmissions"
+}
+
+# Every packet takes up to 100 us more or less than the one before it.
+reordering_within_the_rack_window_stream()
+{
+	faults delay 1ms 100us
+	transfer 4 -b 8M
+	check_spurious
+}
+
+reordering_within_the_rack_window_seqpacket_ipv6()
+{
+	faults delay 1ms 100us
+	transfer 6 -t seqpacket -b 8M
+	check_spurious
+}
+
+# Packets overtake all that are on the way.
+reordering_across_the_whole_window()
+{
+	faults delay 2ms reorder 25% 50%
+	transfer 4 -b 4M
+	transfer 4 -t seqpacket -b 4M -m 5000
+}
+
+reordering_and_loss()
+{
+	faults delay 1ms 200us loss 1%
+	transfer 4 -b 4M
+}
+
+run_tests reordering_within_the_rack_window_stream \
+	reordering_within_the_rack_window_seqpacket_ipv6 \
+	reordering_across_the_whole_window reordering_and_loss
