@@ -309,8 +309,8 @@ struct falcon_flow {
 	u32 num_acked;			/* since the last event */
 	u32 retransmit_timeout;		/* of fae, 131.072 ns units */
 	u32 min_delay;			/* smallest delay of the path, units */
-	u32 single_delay;		/* smallest while fcwnd was below 2 */
-	u64 single_since_ns;		/* when that began */
+	u32 few_delay;			/* smallest while fcwnd was below 4 */
+	u64 few_since_ns;		/* when that began */
 	u64 fae_event_ns;		/* last event */
 	u16 outstanding[FALCON_NR_WIN];	/* in flight: not lost, not received */
 	u8  retransmit_count;

@@ -23,7 +23,7 @@
 #include "fae.h"
 
 #define FAE_NO_DELAY	U32_MAX
-#define FAE_TWO_PKTS	(2u << FALCON_FCWND_SHIFT)
+#define FAE_FEW_PKTS	(4u << FALCON_FCWND_SHIFT)
 
 struct falcon_fae_params falcon_fae_params = {
 	.min_delay_window_ns	= 10000000000ULL,
@@ -119,23 +119,23 @@ static void falcon_fae_event_common(const struct falcon_core *c, u8 f,
  * age: a flow that fills the bottleneck alone never sees its own queue empty,
  * and would add what it sees to its target again and again. Nor may it last
  * for ever: a path that became longer would hold the window down for ever. A
- * flow that has one packet outstanding at a time has no queue of its own, so
- * what it sees while that lasts for min_delay_window_ns is believed.
+ * flow of less than four packets has next to no queue of its own, so what it
+ * sees while that lasts for min_delay_window_ns is believed.
  */
 static void falcon_fae_min_delay(struct falcon_flow *fl, u32 delay, u64 now_ns)
 {
-	if (fl->fcwnd >= FAE_TWO_PKTS) {
-		fl->single_delay = FAE_NO_DELAY;
-		fl->single_since_ns = now_ns;
+	if (fl->fcwnd >= FAE_FEW_PKTS) {
+		fl->few_delay = FAE_NO_DELAY;
+		fl->few_since_ns = now_ns;
 	}
-	fl->single_delay = min(fl->single_delay, delay);
+	fl->few_delay = min(fl->few_delay, delay);
 	fl->min_delay = min(fl->min_delay, delay);
 
-	if (now_ns - fl->single_since_ns >=
+	if (now_ns - fl->few_since_ns >=
 	    falcon_fae_params.min_delay_window_ns) {
-		fl->min_delay = fl->single_delay;
-		fl->single_delay = FAE_NO_DELAY;
-		fl->single_since_ns = now_ns;
+		fl->min_delay = fl->few_delay;
+		fl->few_delay = FAE_NO_DELAY;
+		fl->few_since_ns = now_ns;
 	}
 }
 
@@ -393,8 +393,8 @@ void falcon_fae_init(struct falcon_core *c, u64 now_ns)
 		};
 
 		fl->min_delay = FAE_NO_DELAY;
-		fl->single_delay = FAE_NO_DELAY;
-		fl->single_since_ns = now_ns;
+		fl->few_delay = FAE_NO_DELAY;
+		fl->few_since_ns = now_ns;
 		fl->fae_event_ns = now_ns;
 		memset(fl->fae_priv, 0, sizeof(fl->fae_priv));
 		c->cfg.fae->init(fl->fae_priv, &res);

@@ -23,8 +23,8 @@ struct falcon_rx_meta;
 
 /**
  * struct falcon_fae_params - of the datapath's side of the interface
- * @min_delay_window_ns:	a flow that has had one packet outstanding at a time
- *				for this long measures its smallest delay anew
+ * @min_delay_window_ns:	a flow whose fcwnd has been below 4 for this long
+ *				measures its smallest delay anew
  * @delay_select:		enum falcon_fae_delay_select given in events
  * @policy_depth:		event queue occupancy, in events, from which on
  *				an event needs [0] one of P1 and P2, [1] both;
