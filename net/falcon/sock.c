@@ -428,6 +428,7 @@ static int falcon_connect_to(struct sock *sk, const struct in6_addr *addr,
 	fs->rx_in_msg = false;
 	fs->mss = 0;
 	WRITE_ONCE(sk->sk_shutdown, 0);
+	WRITE_ONCE(sk->sk_err, 0);
 	sock_reset_flag(sk, SOCK_DONE);
 
 	falcon_set_peer(sk, addr, port);
