@@ -13,6 +13,7 @@
 #include <linux/hrtimer.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
+#include <linux/slab.h>
 #include <net/dst.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
@@ -37,7 +38,7 @@ struct falcon_wheel {
 	u64 due_ns;
 	u64 turn;
 	DECLARE_BITMAP(busy, FALCON_WHEEL_SLOTS);
-	struct sk_buff_head slot[FALCON_WHEEL_SLOTS];
+	struct sk_buff_head *slot;
 };
 
 static struct falcon_wheel __percpu *falcon_wheels;
@@ -241,6 +242,15 @@ void falcon_nic_soft_flush(struct net *net)
 	synchronize_net();
 }
 
+static void falcon_wheels_free(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kvfree(per_cpu_ptr(falcon_wheels, cpu)->slot);
+	free_percpu(falcon_wheels);
+}
+
 /**
  * falcon_nic_soft_init - set up the wheels
  *
@@ -258,6 +268,13 @@ int falcon_nic_soft_init(void)
 	for_each_possible_cpu(cpu) {
 		struct falcon_wheel *w = per_cpu_ptr(falcon_wheels, cpu);
 
+		/* With lock debugging, more than per-CPU memory gives. */
+		w->slot = kvmalloc_array(FALCON_WHEEL_SLOTS, sizeof(*w->slot),
+					 GFP_KERNEL);
+		if (!w->slot) {
+			falcon_wheels_free();
+			return -ENOMEM;
+		}
 		spin_lock_init(&w->lock);
 		hrtimer_init(&w->timer, CLOCK_MONOTONIC,
 			     HRTIMER_MODE_ABS_PINNED_SOFT);
@@ -278,5 +295,5 @@ void falcon_nic_soft_exit(void)
 
 	for_each_possible_cpu(cpu)
 		hrtimer_cancel(&per_cpu_ptr(falcon_wheels, cpu)->timer);
-	free_percpu(falcon_wheels);
+	falcon_wheels_free();
 }
