@@ -342,10 +342,10 @@ void falcon_fae_nack(struct falcon_core *c, const struct falcon_pkt_info *pi,
  * @c:		connection
  * @flow:	the flow on which it was lost
  * @reason:	after a time-out, or early
- * @count:	how many times the packet has been retransmitted, with this one.
- *		10.6.2.1 calls it cumulative; 10.5.6 counts events of the whole
- *		connection instead, by which three packets lost at once would
- *		throw fcwnd to its minimum
+ * @count:	the packet's Retransmit Counter (9.1.1): its time-outs, with this
+ *		one. 10.6.2.1 calls it cumulative; 10.5.6 counts events of the
+ *		whole connection instead, by which three packets lost at once
+ *		would throw fcwnd to its minimum
  * @now_ns:	caller's clock
  *
  * Context: Connection lock held.

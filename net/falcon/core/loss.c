@@ -21,7 +21,7 @@
 #define BURST_NS	FALCON_TX_WIN_MAX /* sent_ns rises through a burst */
 #define RACK_MAX_QUARTERS 8
 #define RACK_CALM	64		/* RTTs */
-#define ECHO_SLACK_NS	1000u		/* time-stamps are in 131 ns */
+#define STAMP_SLACK_NS	1000u		/* time-stamps are in 131 ns */
 
 static const u8 falcon_bitmap_bits[FALCON_NR_WIN] = {
 	[FALCON_WIN_REQ] = FALCON_RX_WIN_REQ,
@@ -51,8 +51,15 @@ static bool falcon_may_early(const struct falcon_txpkt *p)
 	return p->state == FALCON_TXPKT_FLIGHT && p->early < FALCON_MAX_EARLY;
 }
 
-/* Flows that lost packets early, and the largest count of a packet's losses */
+/*
+ * What to report of flows that lost packets early: that they did, and the
+ * largest Retransmit Counter among these. It counts time-outs (9.1.1), so it
+ * is mostly 0: an early retransmission alone halves no window (10.3.2), delay
+ * tells of congestion sooner. "fcwnd *= 1 - max_decrease" is for a first
+ * time-out.
+ */
 struct falcon_loss {
+	bool early[FALCON_MAX_FLOWS];
 	u8 count[FALCON_MAX_FLOWS];
 };
 
@@ -60,7 +67,8 @@ static void falcon_mark(struct falcon_core *c, struct falcon_txpkt *p,
 			u8 reason, struct falcon_loss *loss)
 {
 	p->early++;
-	loss->count[p->flow] = max(loss->count[p->flow], p->early);
+	loss->early[p->flow] = true;
+	loss->count[p->flow] = max(loss->count[p->flow], p->attempts);
 	falcon_pkt_lost(c, p, reason);
 }
 
@@ -174,9 +182,9 @@ static void falcon_loss_own(struct falcon_core *c,
 }
 
 /*
- * RACK window: a quarter of an RTT of reordering is no loss. Each needless
- * retransmission adds a quarter, up to two RTTs; RACK_CALM RTTs without one
- * take it back.
+ * RACK window: a quarter of an RTT of reordering is no loss. A needless
+ * retransmission doubles that, up to two RTTs; each RACK_CALM RTTs without one
+ * take a quarter back.
  */
 static u64 falcon_rack_window(const struct falcon_core *c,
 			      const struct falcon_flow *f)
@@ -187,15 +195,17 @@ static u64 falcon_rack_window(const struct falcon_core *c,
 static void falcon_rack_widen(struct falcon_core *c, struct falcon_flow *f,
 			      u64 now_ns)
 {
-	if (f->rack_quarters < RACK_MAX_QUARTERS)
-		f->rack_quarters++;
+	f->rack_quarters = min(2 * f->rack_quarters, RACK_MAX_QUARTERS);
 	f->rack_wider_ns = now_ns + RACK_CALM * falcon_rtt(c);
 }
 
-static void falcon_rack_narrow(struct falcon_flow *f, u64 now_ns)
+static void falcon_rack_narrow(const struct falcon_core *c,
+			       struct falcon_flow *f, u64 now_ns)
 {
-	if (f->rack_quarters > 1 && now_ns >= f->rack_wider_ns)
-		f->rack_quarters = 1;
+	if (f->rack_quarters > 1 && now_ns >= f->rack_wider_ns) {
+		f->rack_quarters--;
+		f->rack_wider_ns = now_ns + RACK_CALM * falcon_rtt(c);
+	}
 }
 
 /*
@@ -209,7 +219,7 @@ static void falcon_rack_flow(struct falcon_core *c, struct falcon_flow *f,
 	struct falcon_txpkt *p, *n;
 	u64 grace;
 
-	falcon_rack_narrow(f, now_ns);
+	falcon_rack_narrow(c, f, now_ns);
 	grace = f->rack_rtt_ns + falcon_rack_window(c, f);
 	f->rack_due_ns = FALCON_NO_TIMER;
 	list_for_each_entry_safe(p, n, &f->sent, time_node) {
@@ -334,7 +344,7 @@ static void falcon_loss_report(struct falcon_core *c,
 	u8 i;
 
 	for (i = 0; i < c->cfg.nr_flows; i++)
-		if (loss->count[i])
+		if (loss->early[i])
 			falcon_fae_retx(c, i, FALCON_FAE_RETX_EARLY,
 					loss->count[i], now_ns);
 }
@@ -375,8 +385,11 @@ static bool falcon_was_spurious(const struct falcon_core *c,
 {
 	if (!(p->flags & FALCON_TXF_RETX))
 		return false;
-	return rtt < c->min_rtt_ns ||
-	       (c->echo_sent_ns && c->echo_sent_ns + ECHO_SLACK_NS < p->sent_ns);
+	if (c->min_rtt_ns != FALCON_NO_TIMER &&
+	    rtt + STAMP_SLACK_NS < c->min_rtt_ns)
+		return true;
+	return c->echo_sent_ns &&
+	       c->echo_sent_ns + STAMP_SLACK_NS < p->sent_ns;
 }
 
 /*
@@ -451,27 +464,31 @@ static bool falcon_attempt_counts(const struct falcon_core *c,
 /*
  * Section 11: below Max Retransmit Attempts the packet goes again; at the
  * maximum a resync takes its place; a resync at the maximum is the end.
+ *
+ * Return: the Retransmit Counter, with this time-out.
  */
-static void falcon_timed_out(struct falcon_core *c, struct falcon_txpkt *p)
+static u8 falcon_timed_out(struct falcon_core *c, struct falcon_txpkt *p)
 {
-	if (falcon_attempt_counts(c, p)) {
-		if (p->attempts >= c->cfg.max_attempts) {
-			if (p->type == FALCON_PKT_RESYNC)
-				c->dying = true;
-			else
-				falcon_pkt_resync(c, p,
-						  FALCON_RESYNC_EXHAUSTED);
-			return;
-		}
-		p->attempts++;
+	u8 attempts = p->attempts;
+
+	if (!falcon_attempt_counts(c, p)) {
+		falcon_pkt_lost(c, p, FALCON_RETX_RTO);
+	} else if (attempts < c->cfg.max_attempts) {
+		p->attempts = ++attempts;
+		falcon_pkt_lost(c, p, FALCON_RETX_RTO);
+	} else if (p->type == FALCON_PKT_RESYNC) {
+		c->dying = true;
+	} else {
+		falcon_pkt_resync(c, p, FALCON_RESYNC_EXHAUSTED);
 	}
-	falcon_pkt_lost(c, p, FALCON_RETX_RTO);
+	return attempts;
 }
 
 static void falcon_flow_rto(struct falcon_core *c, u8 flow, u64 now_ns)
 {
 	struct falcon_flow *f = &c->flow[flow];
 	struct falcon_txpkt *p;
+	u8 count = 0;
 
 	if (falcon_flow_rto_due(c, f) > now_ns)
 		return;
@@ -482,9 +499,9 @@ static void falcon_flow_rto(struct falcon_core *c, u8 flow, u64 now_ns)
 			if (f->rto_streak < U8_MAX)
 				f->rto_streak++;
 		}
-		falcon_timed_out(c, p);
+		count = max(count, falcon_timed_out(c, p));
 	}
-	falcon_fae_retx(c, flow, FALCON_FAE_RETX_RTO, f->rto_streak, now_ns);
+	falcon_fae_retx(c, flow, FALCON_FAE_RETX_RTO, count, now_ns);
 }
 
 static u64 falcon_rcvd_due(const struct falcon_txwin *w)
