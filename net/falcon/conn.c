@@ -546,6 +546,8 @@ void falcon_conn_drain(struct falcon_conn *conn)
 			break;
 		spin_unlock(&conn->lock);
 		falcon_carry_out(conn, &fx);
+		if (fx.events & BIT(FALCON_EV_CLOSED))
+			fx.let_go = true;
 		level = fx.let_go ? 0 : falcon_conn_rx_level(conn);
 		spin_lock(&conn->lock);
 		if (conn->established_ns)
