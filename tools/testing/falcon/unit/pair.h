@@ -103,6 +103,7 @@ struct pair {
 	u64 jitter_ns;			/* uniform, on top: reorders */
 	u32 drop_ppm, dup_ppm, ecn_ppm;
 	u64 extra_flow_ns;		/* flow i has i times this on top */
+	u64 black_from_ns, black_to_ns;	/* nothing passes in between */
 	/* what the ULPs do; chance of each per million, rest PAIR_ACK now */
 	u32 late_ppm, rnr_ppm, cie_ppm, short_ppm, empty_ppm;
 	u64 late_ns;			/* longest delay of a late answer */
@@ -118,6 +119,7 @@ struct pair_txn *pair_push(struct pair_end *e, u16 len);
 struct pair_txn *pair_pull(struct pair_end *e, u16 req_len);
 void pair_answer(struct pair_end *e, struct pair_rx *rx, enum pair_answer a);
 void pair_pump(struct pair *p);
+u64 pair_next(const struct pair *p);
 bool pair_step(struct pair *p);
 void pair_run_until(struct pair *p, u64 ns);
 bool pair_run_idle(struct pair *p, u64 ns);

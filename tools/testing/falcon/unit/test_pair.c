@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include "pair.h"
 
+static u32 dead, timed_out;
+
 static u32 seeds(void)
 {
 	const char *s = getenv("PAIR_SEEDS");
@@ -61,8 +63,24 @@ static void submit_some(struct pair *p, u32 n)
 	}
 }
 
-/* One life; returns false if anything was wrong. */
-static void one_life(u64 seed, bool abort_early)
+/* Attempts that run out, transactions that time out, a network that is gone */
+static void random_budgets(struct pair *p, struct falcon_core_cfg *cfg)
+{
+	cfg->max_attempts = unit_rand_below(5);
+	if (unit_rand() & 1)
+		cfg->txn_timeout_ns = 100000 + unit_rand_below(5 * PAIR_MS);
+	if (unit_rand() & 1)
+		cfg->user_timeout_ns = 1 + unit_rand_below(50 * PAIR_MS);
+	if (unit_rand() & 1) {
+		p->black_from_ns = 1000 * PAIR_MS + unit_rand_below(5 * PAIR_MS);
+		p->black_to_ns = p->black_from_ns +
+				 unit_rand_below(20 * PAIR_MS);
+	}
+}
+
+enum life { LIFE_FULL, LIFE_ABORTED, LIFE_BUDGETS };
+
+static void one_life(u64 seed, enum life life)
 {
 	struct falcon_core_cfg cfg;
 	struct pair *p = calloc(1, sizeof(*p));
@@ -71,12 +89,14 @@ static void one_life(u64 seed, bool abort_early)
 	unit_srand(seed);
 	random_cfg(p, &cfg);
 	random_ulps(p);
+	if (life == LIFE_BUDGETS)
+		random_budgets(p, &cfg);
 	pair_init(p, &cfg);
 	for (i = 0; i < waves; i++) {
 		submit_some(p, unit_rand_below(20));
 		pair_run_until(p, p->now_ns + unit_rand_below(PAIR_MS));
 	}
-	if (abort_early) {
+	if (life == LIFE_ABORTED) {
 		pair_abort(&p->end[0], FALCON_CMPL_DEAD_CONN);
 		pair_pump(p);
 		EXPECT_EQ(p->end[0].nr_completed, p->end[0].nr_txns);
@@ -86,6 +106,13 @@ static void one_life(u64 seed, bool abort_early)
 	if (!pair_run_idle(p, 100000 * PAIR_MS))
 		unit_fail(__FILE__, __LINE__, "stall, seed %llu",
 			  (unsigned long long)seed);
+	/* one end may have died: the other has nobody to close it */
+	for (i = 0; i < 2 && life == LIFE_BUDGETS; i++)
+		if (p->end[!i].dead)
+			pair_abort(&p->end[i], FALCON_CMPL_DEAD_CONN);
+	pair_run_idle(p, 1000 * PAIR_MS);
+	dead += p->end[0].dead;
+	timed_out += p->end[0].cmpl_count[FALCON_CMPL_LOCAL_TO];
 	EXPECT_LE(p->end[0].max_rx, 400);
 	EXPECT_LE(p->end[1].max_rx, 400);
 	pair_check_clean(p);
@@ -93,19 +120,19 @@ static void one_life(u64 seed, bool abort_early)
 	free(p);
 }
 
-static void lives(bool abort_early)
+static void lives(enum life life)
 {
 	const char *one = getenv("PAIR_SEED");
 	u64 seed;
 
 	if (one) {
-		one_life(strtoull(one, NULL, 0), abort_early);
+		one_life(strtoull(one, NULL, 0), life);
 		return;
 	}
 	for (seed = 1; seed <= seeds(); seed++) {
 		unsigned int failures = unit_failed();
 
-		one_life(seed, abort_early);
+		one_life(seed, life);
 		if (unit_failed() != failures) {
 			printf("# seed %llu\n", (unsigned long long)seed);
 			return;
@@ -116,11 +143,89 @@ static void lives(bool abort_early)
 /* spec: 8.4.2, 8.5.2 every transaction completes once, in order, under loss */
 TEST(pair_every_transaction_completes_once_and_in_order)
 {
-	lives(false);
+	lives(LIFE_FULL);
+	EXPECT_EQ(dead, 0);
+	EXPECT_EQ(timed_out, 0);
 }
 
 /* spec: 11 the end of a connection completes everything and leaves nothing */
 TEST(pair_abort_leaves_nothing)
 {
-	lives(true);
+	lives(LIFE_ABORTED);
+}
+
+/* spec: 11 whatever runs out, every transaction is told once, and all comes back */
+TEST(pair_budgets_reclaim_everything)
+{
+	dead = 0;
+	timed_out = 0;
+	lives(LIFE_BUDGETS);
+	if (!getenv("PAIR_SEED")) {
+		EXPECT_GT(dead, 0);
+		EXPECT_GT(timed_out, 0);
+	}
+}
+
+/*
+ * Connections that share pools at both ends, far too small for them together,
+ * must all get on: the head of each line is admitted in the end.
+ * spec: 8.2.1.2 CR rules: constrained resources make nobody wait for ever
+ */
+TEST(pair_shared_pools_make_progress_8_2_1_2)
+{
+	enum { PAIRS = 8 };
+	struct falcon_core_cfg cfg;
+	u64 seed, refused = 0;
+
+	for (seed = 1; seed <= max(seeds() / 20, 1u); seed++) {
+		static struct falcon_resources res[2];
+		struct pair *p[PAIRS], *next;
+		unsigned int failures = unit_failed();
+		u64 limit = 1000 * PAIR_MS + 60000 * PAIR_MS, t;
+		u32 i, k;
+
+		unit_srand(seed);
+		for (i = 0; i < 2; i++) {
+			falcon_res_init(&res[i]);
+			falcon_res_limit(&res[i], FALCON_POOL_RX_NET,
+					 2 + unit_rand_below(12), 131072);
+		}
+		for (i = 0; i < PAIRS; i++) {
+			p[i] = calloc(1, sizeof(*p[i]));
+			random_cfg(p[i], &cfg);
+			random_ulps(p[i]);
+			p[i]->res[0] = &res[0];
+			p[i]->res[1] = &res[1];
+			pair_init(p[i], &cfg);
+			submit_some(p[i], 30);
+			pair_pump(p[i]);
+		}
+		do {
+			next = p[0];
+			for (i = 1; i < PAIRS; i++)
+				if (pair_next(p[i]) < pair_next(next))
+					next = p[i];
+			t = pair_next(next);
+			if (t == FALCON_NO_TIMER)
+				break;
+			pair_step(next);
+		} while (t < limit);
+		if (t != FALCON_NO_TIMER)
+			unit_fail(__FILE__, __LINE__, "stall, seed %llu",
+				  (unsigned long long)seed);
+		for (i = 0; i < PAIRS; i++) {
+			pair_check_clean(p[i]);
+			refused += p[i]->end[0].c.stats.rx_no_resource;
+			pair_destroy(p[i]);
+			free(p[i]);
+		}
+		for (i = 0; i < 2; i++)
+			for (k = 0; k < FALCON_NR_POOL; k++)
+				EXPECT_EQ(atomic_read(&res[i].pool[k].pkts), 0);
+		if (unit_failed() != failures) {
+			printf("# seed %llu\n", (unsigned long long)seed);
+			return;
+		}
+	}
+	EXPECT_GT(refused, 0);
 }
