@@ -93,6 +93,9 @@ struct falcon_sysctls {
  * @cm:		connection manager
  * @mib:	counters
  * @sysctl:	settings
+ * @sysctl_hdr:	their files
+ * @reap_work:	ends the rest of quarantined CIDs
+ * @sock:	sock.c: port table
  */
 struct falcon_net {
 	struct net *net;
@@ -127,7 +130,8 @@ enum falcon_conn_state {
 
 /**
  * struct falcon_path - where a connection's packets go
- * @saddr: @daddr:	addresses; IPv4 as v4-mapped
+ * @saddr:		own address; IPv4 as v4-mapped
+ * @daddr:		peer's address, likewise
  * @family:		AF_INET or AF_INET6: of the packets
  * @oif:		bound device or VRF, 0 for none
  * @scope_id:		of link-local addresses
@@ -179,10 +183,13 @@ struct falcon_psp_sa {
  * @fn:		namespace
  * @cid:	own CID, key of falcon_net::conns
  * @state:	enum falcon_conn_state
+ * @flags:	FALCON_CONN_*
  * @events:	BIT(enum falcon_conn_event) that the ULP has yet to be told
- * @draining:	somebody carries effects out; @again: there are more
+ * @draining:	somebody carries effects out
+ * @again:	there are more
  * @err:	why it died, negative errno
- * @rx_sa: @tx_sa: PSP associations
+ * @rx_sa:	PSP association of packets received
+ * @tx_sa:	of packets sent
  * @remote_time: newest PSP IV received (9.2.2.2); cm.c sets the first
  * @last_rx_ns:	last packet accepted
  * @core:	the protocol, valid from falcon_conn_start() on
@@ -190,7 +197,8 @@ struct falcon_psp_sa {
  * @ulp_priv:	its own; set with @ulp, not changed after
  * @sk:		charged for packets in flight, or NULL
  * @path:	addresses
- * @dst:	route cache; @dst_cookie: for its check
+ * @dst:	route cache
+ * @dst_cookie:	for its check
  * @mtu:	payload bytes that the path takes now; 0 before establishment
  * @flow_port:	UDP source port of each flow; the low two bits are the flow
  * @peer_ttl:	initial TTL of the peer's packets
@@ -201,8 +209,9 @@ struct falcon_psp_sa {
  * @timer:	next timer of core, or the end of linger
  * @timer_ns:	when @timer is due
  * @cm_priv:	cm.c: set-up in progress
- * @service: @peer_service: socket port or QPN of each end, set by cm.c before
- *		the connection is told to anybody
+ * @service:	own socket port or QPN, set by cm.c before the connection is
+ *		told to anybody
+ * @peer_service: the peer's, likewise
  * @established_ns: when, 0 if it never was
  * @closed_ns:	when the ULP let go
  * @nic_work:	tells NICs that keep contexts
@@ -328,6 +337,8 @@ int falcon_nic_soft_init(void);
 void falcon_nic_soft_exit(void);
 void falcon_nic_soft_flush(struct net *net);
 
+#define FALCON_CM_PRIV_MAX	512
+
 /**
  * struct falcon_cm_params - what one end of a connection asks for or offers
  * @path:	connect: where to; saddr may be unspecified (routing chooses)
@@ -342,9 +353,9 @@ void falcon_nic_soft_flush(struct net *net);
  * @max_tries:	of INIT; 0: by sysctl
  * @fae:	congestion control, NULL: by sysctl
  * @credits:	six credit counters (8.2.3)
- * @priv: @priv_len: ULP private data, at most FALCON_CM_PRIV_MAX
+ * @priv:	ULP private data
+ * @priv_len:	its bytes, at most FALCON_CM_PRIV_MAX
  */
-#define FALCON_CM_PRIV_MAX	512
 struct falcon_cm_params {
 	struct falcon_path path;
 	u8  proto;
@@ -367,7 +378,8 @@ struct falcon_cm_params {
  * @node:	cm.c
  * @path:	local address in ->saddr (any: unspecified), bound device
  * @v6only:	an unspecified IPv6 address does not take IPv4
- * @proto: @service: what it listens on
+ * @proto:	enum falcon_proto that it listens for
+ * @service:	socket port or QPN that it listens on
  * @request:	a verified request (its cookie came back). Called in process
  *		context. @req is the peer's wish, @req->path this connection's;
  *		the callee may lower @req, and sets @ulp and @ulp_priv of the
@@ -375,6 +387,7 @@ struct falcon_cm_params {
  *		-ECONNREFUSED and others refuse it. After 0 the ULP's event call
  *		gets FALCON_EV_ESTABLISHED or FALCON_EV_FAILED
  * @refs:	look-ups hold one; falcon_unlisten() waits for them
+ * @rcu:	cm.c
  */
 struct falcon_listener {
 	struct hlist_node node;

@@ -17,7 +17,8 @@
  * @help:	what it does, with its unit
  * @offset:	of the field in struct falcon_sysctls
  * @def:	default
- * @min: @max:	bounds, inclusive
+ * @min:	smallest value allowed
+ * @max:	largest value allowed
  * @handler:	of the file, where a new value has to be told to somebody
  */
 struct falcon_param {

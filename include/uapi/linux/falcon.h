@@ -35,15 +35,21 @@ enum {
  * @state:		FALCON_STATE_*
  * @flows:		flows in use
  * @psp_version:	0-3 encrypted or authenticated, 15 none
- * @cid: @peer_cid:	connection ids
+ * @pad:		0
+ * @cid:		own connection id
+ * @peer_cid:		the peer's
  * @mtu:		payload bytes a packet
- * @rtt_us: @min_delay_ns: smoothed round trip; smallest fabric delay
+ * @rtt_us:		smoothed round trip
  * @rto_us:		retransmission time-out
  * @fcwnd_milli:	fabric window of all flows, thousandths of a packet
  * @ncwnd:		NIC window, packets
  * @unacked:		packets in flight
  * @unsent_bytes:	bytes queued and not yet acknowledged
- * @tx_pkts: @rx_pkts: @tx_bytes: @rx_bytes: counters
+ * @min_delay_ns:	smallest fabric delay
+ * @tx_pkts:		packets sent, with retransmissions
+ * @rx_pkts:		packets received
+ * @tx_bytes:		payload of packets sent for the first time
+ * @rx_bytes:		payload of packets accepted
  * @retx:		retransmissions, all reasons
  * @spurious:		those known to have been needless
  */
