@@ -41,7 +41,7 @@ under_fire()
 	(
 		while [ ! -e "$stop" ]; do
 			transfer 4 -b 3M -m 30000 -e 2000
-			echo done >>"$scratch/transfers"
+			echo "done" >>"$scratch/transfers"
 		done
 	) &
 	transfers=$!

@@ -214,7 +214,7 @@ run_tests()
 		case $status in
 		0)
 			echo "ok $nr $name # $((SECONDS - start)) s" ;;
-		$KSFT_SKIP)
+		"$KSFT_SKIP")
 			echo "ok $nr $name # SKIP" ;;
 		*)
 			echo "not ok $nr $name # $((SECONDS - start)) s"

@@ -60,9 +60,7 @@ set_mtu()
 
 flap()
 {
-	local i
-
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		ip -n "$A" link set e0 down
 		sleep 0.1
 		ip -n "$A" link set e0 up

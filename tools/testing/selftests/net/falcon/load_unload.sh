@@ -29,9 +29,7 @@ unloaded_module_leaves_nothing_behind()
 
 fifty_times()
 {
-	local i
-
-	for i in $(seq 50); do
+	for _ in $(seq 50); do
 		modprobe falcon
 		[ -e /proc/sys/net/falcon/cm_port ]
 		modprobe -r falcon
@@ -41,9 +39,7 @@ fifty_times()
 
 with_traffic_in_between()
 {
-	local i
-
-	for i in $(seq 5); do
+	for _ in $(seq 5); do
 		modprobe falcon
 		make_pair
 		transfer 4 -b 500K

@@ -85,7 +85,7 @@ deleted_in_the_middle_of_transfers()
 	ip -n "$A" link del e0
 	sleep 0.3
 	drop_pair
-	kill -KILL $(jobs -p)
+	jobs -p | xargs kill -KILL
 	within 60 gone "$before"
 }
 
@@ -98,7 +98,8 @@ peer_namespace_dies()
 	in_b falcon_xfer -l -b 1G 2>/dev/null &
 	in_a falcon_xfer -b 1G "$B4" >/dev/null 2>"$scratch/sender" &
 	sleep 1
-	kill -KILL $(in_b pidof falcon_xfer | tr ' ' '\n' | sort -n | head -1)
+	in_b pidof falcon_xfer | tr " " "\n" | sort -n | head -1 |
+		xargs kill -KILL
 	ip netns del "$B"
 	wait %2 || status=$?
 	expect $status -eq 1 "status of the sender"
