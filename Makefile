@@ -73,7 +73,7 @@ guest: modules
 VM_KERNELS ?= 6.1
 TESTS ?=
 
-.PHONY: check check-unit check-vm check-debug lint coverage bench demo
+.PHONY: check check-unit check-vm check-debug lint conformance coverage bench demo
 check:
 	TESTS='$(TESTS)' scripts/check.sh unit $(VM_KERNELS:%=vm:%)
 
@@ -88,6 +88,9 @@ check-debug:
 
 lint:
 	scripts/lint.sh
+
+conformance:
+	@scripts/conformance.py --check
 
 coverage:
 	$(MAKE) -C tools/testing/falcon/unit coverage
@@ -129,6 +132,7 @@ help:
 	@echo '          check-vm            kselftests in a VM (TESTS=PATTERN, VM_KERNELS="6.1 6.12")'
 	@echo '          check-debug         the same under KASAN, lockdep, kmemleak'
 	@echo '          lint                warnings, sparse, checkpatch, kernel-doc, shellcheck, codespell'
+	@echo '          conformance         every rule of the specification has its code and a test'
 	@echo '          coverage            line coverage of the unit tests'
 	@echo 'Show:     demo                two hosts in a VM talk Falcon'
 	@echo '          bench               Falcon beside TCP, on the same link'

@@ -38,7 +38,8 @@ packages_of()
 	unit)
 		echo gcc make libc6-dev python3-minimal ;;
 	lint)
-		echo sparse shellcheck codespell perl linux-source-6.1 ;;
+		echo sparse shellcheck codespell perl python3-minimal \
+			linux-source-6.1 ;;
 	vm)
 		echo qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 \
 			iputils-ping python3-minimal ethtool procps ;;

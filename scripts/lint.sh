@@ -165,6 +165,12 @@ run_doc_check()
 	scripts/doc-check.sh || :
 }
 
+# Rules of the specification without code or test; prints what is wrong alone.
+run_conformance()
+{
+	scripts/conformance.py --check >/dev/null || :
+}
+
 steps=(
 	"compiler warnings (W=1), 6.1|compile 6.1"
 	"compiler warnings (W=1), 6.12|compile 6.12"
@@ -175,6 +181,7 @@ steps=(
 	"codespell|run_codespell"
 	"SPDX|run_spdx"
 	"documents agree with the code|run_doc_check"
+	"every rule has its code and test|run_conformance"
 )
 
 mkdir -p "$work"

@@ -3,9 +3,10 @@
  * Unit tests of net/falcon/core: each test file is a program that prints TAP.
  *
  * A test is named after the rule that it holds core to, and stands under a
- * comment that says where the rule is:
+ * comment with the rule's id in conformance.tsv (none: it is not of the
+ * specification), which scripts/conformance.py verifies:
  *
- *	// spec: 9.1.4 a packet sent less than an RTT ago is not resent
+ *	// spec: 9.1.4-2 a packet sent less than an RTT ago is not resent
  *	TEST(recency_check)
  *	{
  *		ASSERT_EQ(x, 3);

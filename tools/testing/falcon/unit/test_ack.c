@@ -29,7 +29,10 @@ static void nothing_completes(void)
 	EXPECT_TRUE(!solo_completed(&s));
 }
 
-/* spec: 9.2.3 larger bases move ours, and free what is acknowledged */
+/*
+ * spec: 7.7.1-1 9.1.1-1 9.2.3-2 9.2.3-3 larger bases move ours, and free what
+ * is acknowledged
+ */
 TEST(ack_moves_bases_9_2_3)
 {
 	sent(4, 3);
@@ -45,7 +48,7 @@ TEST(ack_moves_bases_9_2_3)
 	EXPECT_EQ(s.c.stats.rx_acks, 1);
 }
 
-/* spec: 9.2.3 an ACK with a smaller base is discarded, all of it */
+/* spec: 9.2.3-1 an ACK with a smaller base is discarded, all of it */
 TEST(ack_stale_is_discarded_9_2_3)
 {
 	sent(4, 3);
@@ -60,7 +63,7 @@ TEST(ack_stale_is_discarded_9_2_3)
 	EXPECT_EQ(s.c.stats.rx_bad_ack, 2);
 }
 
-/* spec: 9.2.3 a base beyond what was sent moves nothing */
+/* spec: 9.2.3+1 a base beyond what was sent moves nothing */
 TEST(ack_beyond_sent_is_rejected_9_2_3)
 {
 	sent(4, 3);
@@ -76,7 +79,7 @@ TEST(ack_beyond_sent_is_rejected_9_2_3)
 	EXPECT_EQ(s.c.tx[DATA].base, 4);
 }
 
-/* spec: 9.2.3 the comparison is modular */
+/* spec: 9.1.1-2 9.2.3-2 the comparison is modular */
 TEST(ack_bases_wrap_9_2_3)
 {
 	u32 i;
@@ -95,7 +98,7 @@ TEST(ack_bases_wrap_9_2_3)
 	EXPECT_EQ(s.c.tx[DATA].base, 1);
 }
 
-/* spec: 9.2.3 a bitmap with a bit beyond what was sent moves nothing */
+/* spec: 9.2.3+1 a bitmap with a bit beyond what was sent moves nothing */
 TEST(eack_bits_beyond_sent_are_rejected_9_2_3)
 {
 	sent(4, 3);
@@ -111,7 +114,10 @@ TEST(eack_bits_beyond_sent_are_rejected_9_2_3)
 	EXPECT_EQ(s.c.tx[REQ].base, 1);
 }
 
-/* spec: 9.2.3 the request bitmap acknowledges requests beyond the base */
+/*
+ * spec: 9.1.1-2 9.2.3-5 the request bitmap acknowledges requests beyond the
+ * base
+ */
 TEST(eack_request_bits_acknowledge_9_2_3)
 {
 	sent(0, 5);
@@ -125,7 +131,7 @@ TEST(eack_request_bits_acknowledge_9_2_3)
 	EXPECT_EQ(s.c.tx[REQ].base, 0);
 }
 
-/* spec: 9.2.3 the data ACK bitmap completes pushes, in RSN order */
+/* spec: 9.2.3-6 9.2.3-7 the data ACK bitmap completes pushes, in RSN order */
 TEST(eack_data_ack_bits_complete_9_2_3)
 {
 	sent(4, 0);
@@ -140,7 +146,7 @@ TEST(eack_data_ack_bits_complete_9_2_3)
 	EXPECT_EQ(s.c.tx[DATA].base, 3);
 }
 
-/* spec: 9.2.3 the data Rx bitmap tells received from acknowledged */
+/* spec: 9.2.3+3 the data Rx bitmap tells received from acknowledged */
 TEST(eack_data_rx_bits_are_received_9_2_3)
 {
 	sent(4, 0);
@@ -153,7 +159,10 @@ TEST(eack_data_rx_bits_are_received_9_2_3)
 	EXPECT_EQ(s.c.tx[DATA].orc, 3);
 }
 
-/* spec: 9.2.3 bitmaps are ORed: a bit once seen stays, at its moved place */
+/*
+ * spec: 9-11 9.1.1-6 9.2.3-5 bitmaps are ORed: a bit once seen stays, at its
+ * moved place
+ */
 TEST(eack_bitmaps_are_ored_9_2_3)
 {
 	sent(10, 0);
@@ -167,7 +176,7 @@ TEST(eack_bitmaps_are_ored_9_2_3)
 	EXPECT_EQ(s.c.tx[DATA].rcvd[0], 0x3d);
 }
 
-/* spec: 9.2.3 all 128 bits of the data bitmaps count */
+/* spec: 9.1.1-6 9.2.3-6 all 128 bits of the data bitmaps count */
 TEST(eack_high_bits_9_2_3)
 {
 	struct falcon_pkt_info pi;
@@ -182,7 +191,7 @@ TEST(eack_high_bits_9_2_3)
 	EXPECT_EQ(s.txn[127].pkt.state, FALCON_TXPKT_RCVD);
 }
 
-/* spec: 9.2.3 received shows that a packet marked lost is not */
+/* spec: 9.2.3+3 received shows that a packet marked lost is not */
 TEST(eack_revokes_a_loss_9_2_3)
 {
 	sent(2, 0);
@@ -194,7 +203,7 @@ TEST(eack_revokes_a_loss_9_2_3)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.2.3 RTT is the ACK's receive time minus t1; the average follows */
+/* spec: 9.2.3-4 RTT is the ACK's receive time minus t1; the average follows */
 TEST(rtt_from_t1_and_receive_time_9_2_3)
 {
 	sent(3, 0);
@@ -208,7 +217,7 @@ TEST(rtt_from_t1_and_receive_time_9_2_3)
 	EXPECT_EQ(s.c.stats.rtt_samples, 2);
 }
 
-/* spec: 10.1 time-stamps are 32 bits, and differences wrap */
+/* spec: 10.1+1 time-stamps are 32 bits, and differences wrap */
 TEST(rtt_wraps_10_1)
 {
 	struct falcon_rx_meta meta = {
@@ -226,7 +235,7 @@ TEST(rtt_wraps_10_1)
 	EXPECT_NEAR(s.c.srtt_ns, 512 * 131.072, 1);
 }
 
-/* spec: 10.1 no sample from stamps of two devices, or of the future */
+/* spec: 10.1+1 no sample from stamps of two devices, or of the future */
 TEST(rtt_needs_valid_stamps_10_1)
 {
 	struct falcon_pkt_info pi;
@@ -251,7 +260,7 @@ TEST(rtt_needs_valid_stamps_10_1)
 	EXPECT_EQ(s.c.stats.rtt_samples, 1);
 }
 
-/* spec: 9.2.3 a ULP that acknowledges late does not lengthen the RTT */
+/* spec: 9.2.3+4 a ULP that acknowledges late does not lengthen the RTT */
 TEST(rtt_excludes_a_slow_ulp_9_2_3)
 {
 	struct falcon_pkt_info pi;
@@ -266,7 +275,7 @@ TEST(rtt_excludes_a_slow_ulp_9_2_3)
 	EXPECT_NEAR(s.c.srtt_ns, 50000 + 8000, 300);
 }
 
-/* spec: 9.2.3 piggybacked bases acknowledge, as those of an ACK do */
+/* spec: 7.2-9 9.2.3+2 piggybacked bases acknowledge, as those of an ACK do */
 TEST(piggybacked_bases_acknowledge_9_2_3)
 {
 	struct falcon_pkt_info pi;
@@ -281,7 +290,7 @@ TEST(piggybacked_bases_acknowledge_9_2_3)
 	nothing_completes();
 }
 
-/* spec: 9.2.3 a packet with a stale base is not dropped for that */
+/* spec: 9.2.3+2 a packet with a stale base is not dropped for that */
 TEST(piggybacked_stale_base_keeps_packet_9_2_3)
 {
 	struct falcon_pkt_info pi;
@@ -298,7 +307,7 @@ TEST(piggybacked_stale_base_keeps_packet_9_2_3)
 	EXPECT_TRUE(solo_delivered(&s));
 }
 
-/* spec: 9.2.3 a packet with a base beyond what was sent is dropped whole */
+/* spec: 9.2.3+1 a packet with a base beyond what was sent is dropped whole */
 TEST(piggybacked_forged_base_drops_packet_9_2_3)
 {
 	struct falcon_pkt_info pi;
@@ -314,7 +323,9 @@ TEST(piggybacked_forged_base_drops_packet_9_2_3)
 	EXPECT_TRUE(!solo_delivered(&s));
 }
 
-/* spec: 9.2.4 a NACK's bases acknowledge; a stale or forged one is discarded */
+/*
+ * spec: 9.2.4-1 a NACK's bases acknowledge; a stale or forged one is discarded
+ */
 TEST(nack_bases_9_2_4)
 {
 	struct falcon_pkt_info pi;
@@ -339,7 +350,10 @@ TEST(nack_bases_9_2_4)
 	EXPECT_EQ(s.c.stats.rx_nacks, 3);
 }
 
-/* spec: 9.2.4 a NACK of a PSN never sent, or acknowledged, does nothing */
+/*
+ * spec: 8.4.3.4-2 8.4.3.5-1 9.2.4+1 a NACK of a PSN never sent, or
+ * acknowledged, does nothing
+ */
 TEST(nack_of_unknown_psn_9_2_4)
 {
 	sent(3, 0);
@@ -369,35 +383,38 @@ static void nack_to_resync(u8 nack, u8 resync, u8 cmpl)
 	completes(&s.txn[0], cmpl);
 }
 
-/* spec: 9.2.4 CIE: resync, then completion in error with the ULP's code */
+/*
+ * spec: 6.4-4 7.8-7 8.4.3.5-1 8.4.3.5-2 8.4.3.5-3 9.2.4-6 11-21 CIE: resync,
+ * then completion in error with the ULP's code
+ */
 TEST(nack_cie_9_2_4)
 {
 	nack_to_resync(FALCON_NACK_CIE, FALCON_RESYNC_CIE,
 		       FALCON_CMPL_TARGET_NACK_CIE);
 }
 
-/* spec: 9.2.4 non-recoverable error */
+/* spec: 9.2.4-7 11-6 11-21 non-recoverable error */
 TEST(nack_nre_9_2_4)
 {
 	nack_to_resync(FALCON_NACK_NRE, FALCON_RESYNC_NRE,
 		       FALCON_CMPL_TARGET_NACK_NRE);
 }
 
-/* spec: 9.2.4 invalid CID */
+/* spec: 9.2.4-8 11-6 11-21 invalid CID */
 TEST(nack_cid_9_2_4)
 {
 	nack_to_resync(FALCON_NACK_CID, FALCON_RESYNC_CID,
 		       FALCON_CMPL_TARGET_NACK_CID);
 }
 
-/* spec: 9.2.4 xLR drop; section 11: kCmplRemoteErr */
+/* spec: 9.2.4-5 11-6 11-20 xLR drop; section 11: kCmplRemoteErr */
 TEST(nack_xlr_9_2_4)
 {
 	nack_to_resync(FALCON_NACK_XLR, FALCON_RESYNC_REMOTE_XLR,
 		       FALCON_CMPL_REMOTE_ERR);
 }
 
-/* spec: 11 a NACK that asks for a resync resets the retransmit counter */
+/* spec: 11-6 a NACK that asks for a resync resets the retransmit counter */
 TEST(nack_resets_retransmit_counter_11)
 {
 	sent(1, 0);
@@ -408,7 +425,7 @@ TEST(nack_resets_retransmit_counter_11)
 	EXPECT_EQ(s.txn[0].pkt.attempts, 0);
 }
 
-/* spec: 9.2.4 a second NACK of the same packet changes nothing */
+/* spec: 9.2.4+1 a second NACK of the same packet changes nothing */
 TEST(nack_repeated_9_2_4)
 {
 	sent(1, 0);
@@ -421,7 +438,10 @@ TEST(nack_repeated_9_2_4)
 	completes(&s.txn[0], FALCON_CMPL_TARGET_NACK_CIE);
 }
 
-/* spec: 9.2.4 resource drop: ncwnd is told, the packet goes again as normal */
+/*
+ * spec: 9.2.4-3 11-8 resource drop: ncwnd is told, the packet goes again as
+ * normal
+ */
 TEST(nack_resource_9_2_4)
 {
 	solo_cfg(&s, true);
@@ -440,7 +460,10 @@ TEST(nack_resource_9_2_4)
 	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
 }
 
-/* spec: 8.4.3.4 RNR: the packet waits as long as the NACK says */
+/*
+ * spec: 8.4.3.4-1 8.4.3.4-2 9.2.4-4 RNR: the packet waits as long as the NACK
+ * says
+ */
 TEST(nack_rnr_delays_8_4_3_4)
 {
 	sent(1, 0);
@@ -456,7 +479,7 @@ TEST(nack_rnr_delays_8_4_3_4)
 	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_RTO], 0);
 }
 
-/* spec: 11 RNR: the wait is max(RTO, RNR timeout) */
+/* spec: 11-7 RNR: the wait is max(RTO, RNR timeout) */
 TEST(nack_rnr_waits_an_rto_at_least_11)
 {
 	sent(1, 0);
@@ -464,7 +487,7 @@ TEST(nack_rnr_waits_an_rto_at_least_11)
 	EXPECT_EQ(falcon_core_next_timer(&s.c), s.now + 1 * MS);
 }
 
-/* spec: 8.4.3.4 RNR waits are no retransmission attempts */
+/* spec: 8.4.3.4+1 RNR waits are no retransmission attempts */
 TEST(nack_rnr_is_no_attempt_8_4_3_4)
 {
 	u32 i;
@@ -481,7 +504,7 @@ TEST(nack_rnr_is_no_attempt_8_4_3_4)
 	completes(&s.txn[0], FALCON_CMPL_ACK);
 }
 
-/* spec: 8.5.3.4 ordered: nothing later leaves while an RNR is waited out */
+/* spec: 8.5.3.4+2 ordered: nothing later leaves while an RNR is waited out */
 TEST(rnr_holds_later_rsns_8_5_3_4)
 {
 	sent(3, 0);
@@ -498,7 +521,7 @@ TEST(rnr_holds_later_rsns_8_5_3_4)
 	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
 }
 
-/* spec: 8.5.3.4 unordered: an RNR holds nobody else */
+/* spec: 8.5.3.4+2 unordered: an RNR holds nobody else */
 TEST(rnr_unordered_holds_nobody_8_5_3_4)
 {
 	u32 i;
@@ -519,7 +542,7 @@ TEST(rnr_unordered_holds_nobody_8_5_3_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 8.4.3.4 an ACK that arrives in an RNR wait ends it */
+/* spec: 8.4.3.4-1 an ACK that arrives in an RNR wait ends it */
 TEST(rnr_ended_by_ack_8_4_3_4)
 {
 	sent(1, 0);
@@ -529,7 +552,7 @@ TEST(rnr_ended_by_ack_8_4_3_4)
 	EXPECT_TRUE(list_empty(&s.c.rnr));
 }
 
-/* spec: 9.2.3 an EACK older than the RNR does not undo it */
+/* spec: 8.4.3.4+1 an EACK older than the RNR does not undo it */
 TEST(rnr_not_undone_by_eack_8_4_3_4)
 {
 	sent(2, 0);
@@ -538,7 +561,7 @@ TEST(rnr_not_undone_by_eack_8_4_3_4)
 	EXPECT_EQ(s.txn[1].pkt.state, FALCON_TXPKT_RNR);
 }
 
-/* spec: 8.4.3.4 only push data is RNR NACKed by the target */
+/* spec: 8.4.3.4-3 only push data is RNR NACKed by the target */
 TEST(nack_rnr_of_a_pull_is_ignored_8_4_3_4)
 {
 	struct falcon_pkt_info pi;
@@ -551,7 +574,7 @@ TEST(nack_rnr_of_a_pull_is_ignored_8_4_3_4)
 	EXPECT_EQ(s.txn[0].pkt.state, FALCON_TXPKT_FLIGHT);
 }
 
-/* spec: 9.2.3 with several flows a stale ACK is still a delay sample */
+/* spec: 9.2.3+4 with several flows a stale ACK is still a delay sample */
 TEST(stale_ack_of_another_flow_is_a_sample_9_2_3)
 {
 	solo_cfg(&s, true);
@@ -571,7 +594,7 @@ TEST(stale_ack_of_another_flow_is_a_sample_9_2_3)
 	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
 }
 
-/* spec: 10.5.5 num_packets_acked counts a packet once, on its flow */
+/* spec: 10.5.5-1 num_packets_acked counts a packet once, on its flow */
 TEST(num_packets_acked_counts_once_10_5_5)
 {
 	sent(8, 0);

@@ -96,7 +96,7 @@ static void ack_delay(u32 delay, u64 ns)
 	ack();
 }
 
-/* spec: 10.6.2 every flow of a connection begins at the initial windows */
+/* spec: 10.6.2.2-1 every flow of a connection begins at the initial windows */
 TEST(init_of_each_flow)
 {
 	unsigned int f;
@@ -116,7 +116,7 @@ TEST(init_of_each_flow)
 	EXPECT_EQ(releases, 4);
 }
 
-/* spec: 10.3 no algorithm named is Swift; one without release is released */
+/* spec: 10.3+3 no algorithm named is Swift; one without release is released */
 TEST(default_is_swift)
 {
 	begin(NULL);
@@ -125,7 +125,7 @@ TEST(default_is_swift)
 	falcon_fae_release(&c);
 }
 
-/* spec: 10.3.6 no guard of a new connection holds up its first change */
+/* spec: 10.3.6-2 no guard of a new connection holds up its first change */
 TEST(guards_of_a_new_connection_are_open)
 {
 	begin(&spy);
@@ -135,7 +135,7 @@ TEST(guards_of_a_new_connection_are_open)
 	EXPECT_GE((seen.now - seen.nic_window_time_marker) & MASK, MASK / 2);
 }
 
-/* spec: 10.6.2.1 fields of an ACK event */
+/* spec: 6.3-1 10.1-2 10.6.2.1-1 fields of an ACK event */
 TEST(ack_event_fields)
 {
 	begin(&spy);
@@ -187,7 +187,7 @@ TEST(ack_event_fields)
 	EXPECT_FALSE(seen.eack_drop);
 }
 
-/* spec: 10.6.2.1 an event's time is 24 bits of 131.072 ns units, and wraps */
+/* spec: 10.6.2.1-1 an event's time is 24 bits of 131.072 ns units, and wraps */
 TEST(event_time)
 {
 	begin(&spy);
@@ -199,7 +199,7 @@ TEST(event_time)
 	EXPECT_EQ(seen.now, 7);
 }
 
-/* spec: 10.6.2.1 fields of a NACK event */
+/* spec: 6.3-1 10.6.2.1-1 fields of a NACK event */
 TEST(nack_event_fields)
 {
 	begin(&spy);
@@ -215,7 +215,10 @@ TEST(nack_event_fields)
 	EXPECT_EQ(seen.base_delay_target, 400 + 191);
 }
 
-/* spec: 10.6.2.1 fields of a retransmission event; the count saturates at 7 */
+/*
+ * spec: 6.3-1 10.6.2.1-1 fields of a retransmission event; the count saturates
+ * at 7
+ */
 TEST(retx_event_fields)
 {
 	begin(&spy);
@@ -234,7 +237,7 @@ TEST(retx_event_fields)
 	EXPECT_EQ(seen.num_packets_acked, 0);
 }
 
-/* spec: 10.6.2.1 num_packets_acked ceils without wrapping around */
+/* spec: 10.6.2.1-2 num_packets_acked ceils without wrapping around */
 TEST(num_packets_acked_saturates)
 {
 	begin(&spy);
@@ -246,7 +249,7 @@ TEST(num_packets_acked_saturates)
 	EXPECT_EQ(seen.num_packets_acked, 1023);
 }
 
-/* spec: 10.6.2.1 the counter is reset by an event, of its own flow only */
+/* spec: 10.6.2.1-2 the counter is reset by an event, of its own flow only */
 TEST(flows_without_a_sample_accumulate)
 {
 	unsigned int i;
@@ -267,7 +270,7 @@ TEST(flows_without_a_sample_accumulate)
 	EXPECT_EQ(seen.num_packets_acked, 0);
 }
 
-/* spec: 10.6.2.1 an ACK of a flow that there is not makes no event */
+/* spec: 10.6.2.1-1 an ACK of a flow that there is not makes no event */
 TEST(unknown_flow_is_ignored)
 {
 	begin(&spy);
@@ -280,7 +283,7 @@ TEST(unknown_flow_is_ignored)
 	EXPECT_EQ(events, 0);
 }
 
-/* spec: 10.1 stamps of different NICs are no sample */
+/* spec: 10.1+1 stamps of different NICs are no sample */
 TEST(samples_across_a_nic_switch_do_not_count)
 {
 	begin(&spy);
@@ -292,7 +295,7 @@ TEST(samples_across_a_nic_switch_do_not_count)
 	EXPECT_EQ(seen.base_delay_target, 50 + 191);
 }
 
-/* spec: 10.1 an RTT that 24 bits cannot hold for sure is no sample */
+/* spec: 10.1+1 an RTT that 24 bits cannot hold for sure is no sample */
 TEST(ambiguous_rtt_is_no_sample)
 {
 	begin(&spy);
@@ -307,7 +310,7 @@ TEST(ambiguous_rtt_is_no_sample)
 	EXPECT_FALSE(seen.rtt_valid);
 }
 
-/* spec: 10.3 base_delay_target, absolute: as configured */
+/* spec: 10.3+1 base_delay_target, absolute: as configured */
 TEST(absolute_delay_target)
 {
 	begin(&spy);
@@ -316,7 +319,7 @@ TEST(absolute_delay_target)
 	EXPECT_EQ(seen.base_delay_target, 191);
 }
 
-/* spec: 10.3 base_delay_target, relative: on the flow's smallest delay */
+/* spec: 10.3+1 base_delay_target, relative: on the flow's smallest delay */
 TEST(relative_delay_target)
 {
 	begin(&spy);
@@ -334,7 +337,7 @@ TEST(relative_delay_target)
 	EXPECT_EQ(c.flow[2].min_delay, 300);
 }
 
-/* spec: 10.3 the smallest delay of a flow with a queue of its own is kept */
+/* spec: 10.3+1 the smallest delay of a flow with a queue of its own is kept */
 TEST(smallest_delay_does_not_age)
 {
 	unsigned int s;
@@ -347,7 +350,7 @@ TEST(smallest_delay_does_not_age)
 	}
 }
 
-/* spec: 10.3 below four packets for 10 s, a flow measures its path anew */
+/* spec: 10.3+1 below four packets for 10 s, a flow measures its path anew */
 TEST(smallest_delay_of_a_flow_of_few_packets)
 {
 	unsigned int s;
@@ -370,7 +373,7 @@ TEST(smallest_delay_of_a_flow_of_few_packets)
 	EXPECT_EQ(seen.base_delay_target, 120 + 191);
 }
 
-/* spec: 10.6.2.1 base_delay_target has 24 bits */
+/* spec: 10.3+1 base_delay_target has 24 bits */
 TEST(delay_target_saturates)
 {
 	begin(&spy);
@@ -379,7 +382,10 @@ TEST(delay_target_saturates)
 	EXPECT_EQ(seen.base_delay_target, MASK);
 }
 
-/* spec: 10.6.2.2 a result is applied to its flow and to the connection */
+/*
+ * spec: 9.1.1-7 9.1.1-8 10.6.2.2-1 a result is applied to its flow and to the
+ * connection
+ */
 TEST(result_is_applied)
 {
 	begin(&spy);
@@ -407,7 +413,7 @@ TEST(result_is_applied)
 	EXPECT_EQ(c.flow[1].rtt_state, 0);
 }
 
-/* spec: 10.6.2.2 what an algorithm does not write stays in force */
+/* spec: 10.6.2.2-1 what an algorithm does not write stays in force */
 TEST(result_begins_as_in_force)
 {
 	struct falcon_core before;
@@ -434,7 +440,7 @@ TEST(result_begins_as_in_force)
 	EXPECT_EQ(c.rto_ns, 1000000);
 }
 
-/* spec: 10.6.2.2 a result beyond the widths of the interface is cut */
+/* spec: 10.6.2.2-2 a result beyond the widths of the interface is cut */
 TEST(result_is_cut_to_its_widths)
 {
 	begin(&spy);
@@ -465,7 +471,10 @@ static void answer_rto(u8 flow, u32 units)
 	ack();
 }
 
-/* spec: 10.6.2.2 retransmit_timeout: the longest of the flows, within bounds */
+/*
+ * spec: 9.1.1-10 10.6.2.2-3 retransmit_timeout: the longest of the flows,
+ * within bounds
+ */
 TEST(rto_is_the_longest_of_the_flows)
 {
 	u8 f;
@@ -483,7 +492,7 @@ TEST(rto_is_the_longest_of_the_flows)
 	EXPECT_EQ(c.rto_ns, 100000);
 }
 
-/* spec: 10.6.2.2 a flow without an RTT does not hold retransmit_timeout up */
+/* spec: 10.6.2.2-3 a flow without an RTT does not hold retransmit_timeout up */
 TEST(rto_of_flows_that_have_an_rtt)
 {
 	begin(&spy);
@@ -495,7 +504,7 @@ TEST(rto_of_flows_that_have_an_rtt)
 	EXPECT_EQ(c.rto_ns, falcon_units_to_ns(2000));
 }
 
-/* spec: 10.6.2.2 randomize_path gives the flow, and it alone, a new label */
+/* spec: 10.6.2.2-4 randomize_path gives the flow, and it alone, a new label */
 TEST(randomize_path)
 {
 	u32 labels[4], i, j;
@@ -520,7 +529,7 @@ TEST(randomize_path)
 	EXPECT_EQ(c.stats.relabels, 4);
 }
 
-/* spec: 10.4 a label does not come again within 2^20 path changes */
+/* spec: 10.4+1 a label does not come again within 2^20 path changes */
 TEST(labels_do_not_repeat)
 {
 	static u8 used[1 << 17];
@@ -541,7 +550,7 @@ TEST(labels_do_not_repeat)
 	}
 }
 
-/* spec: 10.4 a path change out of congestion keeps the smallest delay */
+/* spec: 10.4+1 a path change out of congestion keeps the smallest delay */
 TEST(path_change_keeps_the_smallest_delay)
 {
 	begin(&spy);
@@ -556,7 +565,7 @@ TEST(path_change_keeps_the_smallest_delay)
 	EXPECT_EQ(seen.base_delay_target, 100 + 191);
 }
 
-/* spec: 10.6.1 the event policy: three thresholds, P1 and P2 */
+/* spec: 10.6.1-1 the event policy: three thresholds, P1 and P2 */
 TEST(event_policy)
 {
 	static const struct falcon_fae_params p = {
@@ -589,7 +598,7 @@ TEST(event_policy)
 	}
 }
 
-/* spec: 10.6.1 what is not queued as an event accumulates */
+/* spec: 10.6.1-1 what is not queued as an event accumulates */
 TEST(unqueued_acks_accumulate)
 {
 	u32 old = falcon_fae_params.policy_depth[0];
@@ -610,7 +619,7 @@ TEST(unqueued_acks_accumulate)
 	falcon_fae_params.policy_depth[0] = old;
 }
 
-/* spec: 10.3 algorithms are found by name */
+/* spec: 10.3+3 algorithms are found by name */
 TEST(algorithms_by_name)
 {
 	EXPECT_TRUE(falcon_fae_builtin("swift") == &falcon_fae_swift);
@@ -620,7 +629,7 @@ TEST(algorithms_by_name)
 	EXPECT_TRUE(!falcon_fae_builtin(""));
 }
 
-/* spec: 10.1 131.072 ns units to nanoseconds and back */
+/* spec: 10.1+1 ns units to nanoseconds and back */
 TEST(units)
 {
 	EXPECT_EQ(falcon_ns_to_units(131), 0);
@@ -714,7 +723,7 @@ static void link_begin(void)
 }
 
 /*
- * spec: 10.3 Swift keeps the queue near its target, and the link busy
+ * spec: 10.3+2 Swift keeps the queue near its target, and the link busy
  *
  * The queue is the model's, not what Swift believes. 25 us of target and, at
  * some 17 packets, 5.8 us of flow scaling.
@@ -732,7 +741,7 @@ TEST(swift_converges_on_one_bottleneck)
 	EXPECT_GT(queue_least, 10);
 }
 
-/* spec: 10.3 a queue of its own making does not raise a flow's target */
+/* spec: 10.3+1 a queue of its own making does not raise a flow's target */
 TEST(standing_queue_does_not_grow)
 {
 	unsigned int n;
@@ -760,7 +769,7 @@ static void lengthen(u64 ns, unsigned int most_before)
 	EXPECT_NEAR(queue_sum / n, 29, 6);
 }
 
-/* spec: 10.3 a path that became 40 us longer, or more, is believed in 10 s */
+/* spec: 10.3+1 a path that became 40 us longer, or more, is believed in 10 s */
 TEST(longer_path_is_believed)
 {
 	lengthen(40000, 50000);

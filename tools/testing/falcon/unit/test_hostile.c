@@ -287,7 +287,10 @@ static void one_attack(u64 seed, u32 packets)
 	EXPECT_EQ(s.c.nr_flight, 0);
 }
 
-/* spec: 9.2.2 no packet that parses can break a connection's memory or grow it */
+/*
+ * spec: 9.2.2+1 no packet that parses can break a connection's memory or grow
+ * it
+ */
 TEST(hostile_peer_breaks_nothing)
 {
 	const char *e = getenv("HOSTILE_SEEDS");

@@ -17,7 +17,10 @@ static void nothing_completes(void)
 	EXPECT_TRUE(!solo_completed(&s));
 }
 
-/* spec: 8.4.1 the states of a push, one after another */
+/*
+ * spec: 8.1-3 8.4.1-6 8.4.3.3-1 8.4.3.3-2 8.4.3.3-3 8.4.3.3-4 the states of a
+ * push, one after another
+ */
 TEST(push_states_8_4_1)
 {
 	struct falcon_txn *t;
@@ -32,7 +35,10 @@ TEST(push_states_8_4_1)
 	completes(t, FALCON_CMPL_ACK);
 }
 
-/* spec: 8.4.1 the states of a pull, one after another */
+/*
+ * spec: 8.1-1 8.1-2 8.4.1-5 8.4.3.1-2 8.4.3.1-4 8.4.3.1-5 8.4.3.2-5 the states
+ * of a pull, one after another
+ */
 TEST(pull_states_8_4_1)
 {
 	struct falcon_rxpkt *rx;
@@ -52,7 +58,7 @@ TEST(pull_states_8_4_1)
 	EXPECT_TRUE(rx && t->rx == rx);
 }
 
-/* spec: 8.4.1 a state follows only from those before it */
+/* spec: 8.4.1-5 8.4.1-6 a state follows only from those before it */
 TEST(state_transitions_are_checked_8_4_1)
 {
 	struct falcon_txn *t;
@@ -64,7 +70,10 @@ TEST(state_transitions_are_checked_8_4_1)
 	solo_flush(&s);
 }
 
-/* spec: 8.4.1 NRSN is given at submission; BRSN is the oldest not completed */
+/*
+ * spec: 6.1.1-1 8.4.1-1 8.4.1-2 8.4.1-3 8.4.1-4 8.4.3.1-2 8.4.3.3-1 NRSN is
+ * given at submission; BRSN is the oldest not completed
+ */
 TEST(nrsn_and_brsn_8_4_1)
 {
 	solo_cfg(&s, true);
@@ -83,7 +92,10 @@ TEST(nrsn_and_brsn_8_4_1)
 	EXPECT_EQ(s.c.tx_brsn, 1);
 }
 
-/* spec: 8.4.2 ordered: completions of pushes and pulls in RSN order */
+/*
+ * spec: 8.4.2-1 8.4.2-2 8.4.3.2-5 8.4.3.3-4 ordered: completions of pushes and
+ * pulls in RSN order
+ */
 TEST(completions_in_rsn_order_8_4_2)
 {
 	solo_init(&s, true);
@@ -101,7 +113,7 @@ TEST(completions_in_rsn_order_8_4_2)
 	completes(&s.txn[2], FALCON_CMPL_ACK);
 }
 
-/* spec: 8.4.2 unordered: completions at once */
+/* spec: 8.4.2-3 unordered: completions at once */
 TEST(completions_unordered_8_4_2)
 {
 	solo_init(&s, false);
@@ -119,7 +131,7 @@ TEST(completions_unordered_8_4_2)
 	EXPECT_EQ(s.c.tx_brsn, 3);
 }
 
-/* spec: 8.4.3.2 pull data is matched by RSN; unknown is dropped, PSN acked */
+/* spec: 8.4.3.2-2 pull data is matched by RSN; unknown is dropped, PSN acked */
 TEST(pull_data_unknown_rsn_8_4_3_2)
 {
 	solo_init(&s, true);
@@ -133,7 +145,7 @@ TEST(pull_data_unknown_rsn_8_4_3_2)
 	nothing_completes();
 }
 
-/* spec: 8.4.3.2 pull data for a request that never left is no answer */
+/* spec: 8.4.3.2-2 pull data for a request that never left is no answer */
 TEST(pull_data_before_request_8_4_3_2)
 {
 	solo_init(&s, true);
@@ -143,7 +155,7 @@ TEST(pull_data_before_request_8_4_3_2)
 	EXPECT_EQ(s.c.stats.rx_bad_pkt, 1);
 }
 
-/* spec: 8.4.3.2 a second answer is dropped */
+/* spec: 8.4.3.2-2 a second answer is dropped */
 TEST(pull_data_twice_8_4_3_2)
 {
 	solo_init(&s, true);
@@ -155,7 +167,7 @@ TEST(pull_data_twice_8_4_3_2)
 	EXPECT_EQ(s.c.stats.rx_bad_pkt, 1);
 }
 
-/* spec: 8.4.3.2 pull data shows that the request arrived */
+/* spec: 8.4.3.2+1 pull data shows that the request arrived */
 TEST(pull_data_acknowledges_its_request_8_4_3_2)
 {
 	solo_init(&s, true);
@@ -174,7 +186,7 @@ TEST(pull_data_acknowledges_its_request_8_4_3_2)
 	completes(&s.txn[1], FALCON_CMPL_ACK);
 }
 
-/* spec: 11 pull data smaller than requested is a normal case (note 2) */
+/* spec: 8.4.3.2-3 pull data smaller than requested is a normal case (note 2) */
 TEST(pull_data_smaller_is_normal_11)
 {
 	solo_init(&s, true);
@@ -185,7 +197,7 @@ TEST(pull_data_smaller_is_normal_11)
 	EXPECT_EQ(s.txn[0].rx->len, 9);
 }
 
-/* spec: 11 pull data larger than requested: kCmplOpErr */
+/* spec: 8.4.3.2-3 11-19 pull data larger than requested: kCmplOpErr */
 TEST(pull_data_larger_is_op_err_11)
 {
 	solo_init(&s, true);
@@ -197,7 +209,10 @@ TEST(pull_data_larger_is_op_err_11)
 	EXPECT_EQ(s.c.rx[DATA].base, 1);
 }
 
-/* spec: 8.5.3.5 pull data without bytes is how the target's ULP tells an error */
+/*
+ * spec: 6.4-3 8.5.3.5-2 pull data without bytes is how the target's ULP tells
+ * an error
+ */
 TEST(pull_data_empty_8_5_3_5)
 {
 	solo_init(&s, true);
@@ -208,7 +223,7 @@ TEST(pull_data_empty_8_5_3_5)
 	EXPECT_TRUE(!s.txn[0].rx);
 }
 
-/* spec: 9.1.8 a resync for the pull data: the target gave it up */
+/* spec: 9.1.8+1 a resync for the pull data: the target gave it up */
 TEST(pull_data_resync_is_remote_error_9_1_8)
 {
 	solo_init(&s, true);
@@ -222,7 +237,7 @@ TEST(pull_data_resync_is_remote_error_9_1_8)
 	nothing_completes();
 }
 
-/* spec: 8.1 a transaction is at most one MTU */
+/* spec: 6.2-1 8.1+1 a transaction is at most one MTU */
 TEST(submission_is_one_mtu_8_1)
 {
 	solo_init(&s, true);
@@ -237,7 +252,10 @@ TEST(submission_is_one_mtu_8_1)
 	EXPECT_EQ(s.pi.req_len, 0);
 }
 
-/* spec: 8.2.3 resources are taken at submission and back at completion */
+/*
+ * spec: 8.2.2-8 8.2.3-8 8.4.3.1-2 8.4.3.3-1 resources are taken at submission
+ * and back at completion
+ */
 TEST(submission_takes_resources_8_2_3)
 {
 	static struct falcon_resources res;
@@ -260,7 +278,7 @@ TEST(submission_takes_resources_8_2_3)
 	EXPECT_EQ(atomic_read(&res.pool[FALCON_POOL_TX_REQ].pkts), 0);
 }
 
-/* spec: 8.2.3 Xoff: a connection that holds its share is told to wait */
+/* spec: 8.2.3-1 Xoff: a connection that holds its share is told to wait */
 TEST(submission_backpressure_8_2_3)
 {
 	static struct falcon_resources res;
@@ -287,7 +305,10 @@ static void with_timeout(bool ordered)
 	solo_start(&s);
 }
 
-/* spec: 11 transaction time-out on the wire: resync, then kCmplLocalTO */
+/*
+ * spec: 6.4-8 11-1 11-17 transaction time-out on the wire: resync, then
+ * kCmplLocalTO
+ */
 TEST(timeout_of_push_11)
 {
 	with_timeout(true);
@@ -303,7 +324,7 @@ TEST(timeout_of_push_11)
 	completes(&s.txn[0], FALCON_CMPL_LOCAL_TO);
 }
 
-/* spec: 11 acknowledged before the resync left: it was the push itself */
+/* spec: 11-17 acknowledged before the resync left: it was the push itself */
 TEST(timeout_overtaken_by_ack_11)
 {
 	with_timeout(true);
@@ -314,7 +335,10 @@ TEST(timeout_overtaken_by_ack_11)
 	completes(&s.txn[0], FALCON_CMPL_ACK);
 }
 
-/* spec: 11 a pull that waits for its data completes at once: no PSN to fill */
+/*
+ * spec: 6.4-8 11-1 11-17 11-18 a pull that waits for its data completes at
+ * once: no PSN to fill
+ */
 TEST(timeout_of_acked_pull_11)
 {
 	with_timeout(true);
@@ -330,7 +354,10 @@ TEST(timeout_of_acked_pull_11)
 	EXPECT_EQ(s.c.rx[DATA].base, 1);
 }
 
-/* spec: 11 a pull request timed out on the wire is resynced in its window */
+/*
+ * spec: 7.2-11 11-1 a pull request timed out on the wire is resynced in its
+ * window
+ */
 TEST(timeout_of_sent_pull_11)
 {
 	with_timeout(true);
@@ -346,7 +373,10 @@ TEST(timeout_of_sent_pull_11)
 	completes(&s.txn[0], FALCON_CMPL_LOCAL_TO);
 }
 
-/* spec: 11 ordered, never sent: the target waits for its RSN, a resync fills it */
+/*
+ * spec: 11-1 11-9 ordered, never sent: the target waits for its RSN, a resync
+ * fills it
+ */
 TEST(timeout_of_queued_ordered_11)
 {
 	with_timeout(true);
@@ -366,7 +396,7 @@ TEST(timeout_of_queued_ordered_11)
 	completes(&s.txn[1], FALCON_CMPL_LOCAL_TO);
 }
 
-/* spec: 11 unordered, never sent: reclaimed at once */
+/* spec: 11-1 11-9 unordered, never sent: reclaimed at once */
 TEST(timeout_of_queued_unordered_11)
 {
 	with_timeout(false);
@@ -381,7 +411,7 @@ TEST(timeout_of_queued_unordered_11)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 11 each transaction has its own time */
+/* spec: 11-1 each transaction has its own time */
 TEST(timeout_of_each_11)
 {
 	with_timeout(false);
@@ -400,7 +430,7 @@ TEST(timeout_of_each_11)
 	completes(&s.txn[1], FALCON_CMPL_LOCAL_TO);
 }
 
-/* spec: 11 several that time out together, ordered, complete in order */
+/* spec: 11-17 several that time out together, ordered, complete in order */
 TEST(timeouts_together_in_order_11)
 {
 	u32 i;
@@ -417,7 +447,7 @@ TEST(timeouts_together_in_order_11)
 					      FALCON_CMPL_LOCAL_TO);
 }
 
-/* spec: 11 connection not alive: everything open completes, in order */
+/* spec: 11-5 11-23 connection not alive: everything open completes, in order */
 TEST(abort_completes_everything_11)
 {
 	u32 i;
@@ -442,7 +472,7 @@ TEST(abort_completes_everything_11)
 	EXPECT_EQ(s.c.nr_flight, 0);
 }
 
-/* spec: 11 connection not alive: packets are dropped, nothing is sent */
+/* spec: 11-10 connection not alive: packets are dropped, nothing is sent */
 TEST(abort_is_silence_11)
 {
 	solo_init(&s, true);
@@ -460,7 +490,7 @@ TEST(abort_is_silence_11)
 		  -ENOTCONN);
 }
 
-/* spec: 11 completion codes of resyncs */
+/* spec: 11-21 completion codes of resyncs */
 TEST(resync_completion_codes_11)
 {
 	static const u8 want[] = {

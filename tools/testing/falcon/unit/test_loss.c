@@ -26,7 +26,10 @@ static void rx_bits(u64 bits)
 	solo_eack(&s, 0, s.c.tx[DATA].base, 0, 0, bits, 0);
 }
 
-/* spec: 9.1.4 OOO: '0' below psn_high - ooo_threshold is lost, others are not */
+/*
+ * spec: 9.1.1-18 9.1.4-1 9.2.3-8 OOO: '0' below psn_high - ooo_threshold is
+ * lost, others are not
+ */
 TEST(ooo_distance_threshold_9_1_4)
 {
 	sent(FALCON_LOSS_OOO, 8);
@@ -41,7 +44,7 @@ TEST(ooo_distance_threshold_9_1_4)
 	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_OOO], 2);
 }
 
-/* spec: 9.1.4 OOO: not within an RTT of the last transmission */
+/* spec: 9.1.4-2 OOO: not within an RTT of the last transmission */
 TEST(ooo_recency_check_9_1_4)
 {
 	sent(FALCON_LOSS_OOO, 8);
@@ -59,7 +62,7 @@ TEST(ooo_recency_check_9_1_4)
 	EXPECT_EQ(solo_flush(&s), 4);
 }
 
-/* spec: 9.1.4 OOO looks at the request bitmap as well */
+/* spec: 9.1.4-1 OOO looks at the request bitmap as well */
 TEST(ooo_request_window_9_1_4)
 {
 	u32 i;
@@ -75,7 +78,9 @@ TEST(ooo_request_window_9_1_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.4 early retransmission uses the Rx bitmap: received is not lost */
+/*
+ * spec: 9.1.4-3 early retransmission uses the Rx bitmap: received is not lost
+ */
 TEST(ooo_received_is_not_lost_9_1_4)
 {
 	sent(FALCON_LOSS_OOO, 8);
@@ -86,7 +91,7 @@ TEST(ooo_received_is_not_lost_9_1_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.4 OOO is off when the policy is */
+/* spec: 9.1.4+1 OOO is off when the policy is */
 TEST(ooo_is_switchable_9_1_4)
 {
 	sent(0, 8);
@@ -95,7 +100,7 @@ TEST(ooo_is_switchable_9_1_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 10.6.2.1 eack_drop: the EACK shows a loss by out-of-order distance */
+/* spec: 10.6.2.1-3 eack_drop: the EACK shows a loss by out-of-order distance */
 TEST(eack_drop_10_6_2_1)
 {
 	struct falcon_pkt_info pi;
@@ -115,7 +120,10 @@ TEST(eack_drop_10_6_2_1)
 		}
 }
 
-/* spec: 9.1.4 OWN: what the bitmap does not show is sent again, in it and after */
+/*
+ * spec: 9.1.4-4 9.2.3-8 OWN: what the bitmap does not show is sent again, in
+ * it and after
+ */
 TEST(own_retransmits_unreceived_9_1_4)
 {
 	sent(FALCON_LOSS_OWN, 10);
@@ -128,7 +136,7 @@ TEST(own_retransmits_unreceived_9_1_4)
 	EXPECT_EQ(solo_flush(&s), 7);
 }
 
-/* spec: 9.1.4 OWN: at most once an RTT */
+/* spec: 9.1.4-5 OWN: at most once an RTT */
 TEST(own_once_an_rtt_9_1_4)
 {
 	sent(FALCON_LOSS_OWN, 4);
@@ -144,7 +152,7 @@ TEST(own_once_an_rtt_9_1_4)
 	EXPECT_EQ(solo_flush(&s), 4);
 }
 
-/* spec: 9.1.4 OWN: the bit of one window says nothing about the other */
+/* spec: 9.1.4-6 OWN: the bit of one window says nothing about the other */
 TEST(own_is_per_window_9_1_4)
 {
 	sent(FALCON_LOSS_OWN, 2);
@@ -156,7 +164,7 @@ TEST(own_is_per_window_9_1_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.4 OWN: no further than half a bitmap beyond the bitmap */
+/* spec: 9.1.4-4 OWN: no further than half a bitmap beyond the bitmap */
 TEST(own_slack_beyond_bitmap_9_1_4)
 {
 	sent(FALCON_LOSS_OWN, 300);
@@ -165,7 +173,7 @@ TEST(own_slack_beyond_bitmap_9_1_4)
 	EXPECT_EQ(solo_flush(&s), 128 + 64);
 }
 
-/* spec: 9.1.4 RACK: sent before the newest delivered, older by the window */
+/* spec: 9.1.4+2 RACK: sent before the newest delivered, older by the window */
 TEST(rack_window_9_1_4)
 {
 	sent(FALCON_LOSS_RACK, 3);
@@ -183,7 +191,7 @@ TEST(rack_window_9_1_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.4 RACK: what was sent after the newest delivered is not lost */
+/* spec: 9.1.4+2 RACK: what was sent after the newest delivered is not lost */
 TEST(rack_later_packets_are_not_lost_9_1_4)
 {
 	sent(FALCON_LOSS_RACK, 3);
@@ -194,7 +202,7 @@ TEST(rack_later_packets_are_not_lost_9_1_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.4 RACK: a retransmission lost again is found by later ones */
+/* spec: 9.1.4+2 RACK: a retransmission lost again is found by later ones */
 TEST(rack_finds_lost_retransmission_9_1_4)
 {
 	sent(FALCON_LOSS_RACK, 2);
@@ -211,7 +219,7 @@ TEST(rack_finds_lost_retransmission_9_1_4)
 	EXPECT_EQ(s.txn[0].pkt.early, 2);
 }
 
-/* spec: 9.1.4 RACK is per flow: another flow's delivery says nothing */
+/* spec: 9.1.4+2 RACK is per flow: another flow's delivery says nothing */
 TEST(rack_is_per_flow_9_1_4)
 {
 	u32 i;
@@ -233,7 +241,7 @@ TEST(rack_is_per_flow_9_1_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.4 early retransmissions of one packet are capped; then its RTO */
+/* spec: 9.1.4+1 early retransmissions of one packet are capped; then its RTO */
 TEST(early_retransmissions_are_capped_9_1_4)
 {
 	u32 i, n = 0;
@@ -252,7 +260,7 @@ TEST(early_retransmissions_are_capped_9_1_4)
 	EXPECT_GE(s.c.stats.retx[FALCON_RETX_RTO], 1);
 }
 
-/* spec: 9.1.4 the original arrived: the retransmission was needless */
+/* spec: 9.1.4+3 the original arrived: the retransmission was needless */
 TEST(spurious_by_min_rtt_9_1_4)
 {
 	sent(FALCON_LOSS_RACK, 2);
@@ -266,7 +274,7 @@ TEST(spurious_by_min_rtt_9_1_4)
 	EXPECT_EQ(s.c.stats.spurious, 1);
 }
 
-/* spec: 9.1.4 the ACK echoes a packet older than the retransmission */
+/* spec: 9.1.4+3 the ACK echoes a packet older than the retransmission */
 TEST(spurious_by_echoed_time_9_1_4)
 {
 	sent(FALCON_LOSS_RACK, 2);
@@ -290,7 +298,7 @@ TEST(spurious_by_echoed_time_9_1_4)
 	EXPECT_EQ(s.c.stats.spurious, 0);
 }
 
-/* spec: 9.1.4 without an RTT nothing is known to be needless */
+/* spec: 9.1.4+3 without an RTT nothing is known to be needless */
 TEST(spurious_needs_an_rtt_9_1_4)
 {
 	solo_init(&s, true);
@@ -304,7 +312,9 @@ TEST(spurious_needs_an_rtt_9_1_4)
 	EXPECT_EQ(s.c.stats.spurious, 0);
 }
 
-/* spec: 9.1.4 needless retransmissions widen the RACK window, up to two RTTs */
+/*
+ * spec: 9.1.4+3 needless retransmissions widen the RACK window, up to two RTTs
+ */
 TEST(rack_window_follows_reordering_9_1_4)
 {
 	u32 i;
@@ -339,7 +349,9 @@ TEST(rack_window_follows_reordering_9_1_4)
 	}
 }
 
-/* spec: 9.1.4 TLP: after max(50 us, 2 RTT + coalescing) the first unreceived */
+/*
+ * spec: 9.1.4+4 TLP: after max(50 us, 2 RTT + coalescing) the first unreceived
+ */
 TEST(tlp_probes_first_unreceived_9_1_4)
 {
 	sent(FALCON_LOSS_TLP, 3);
@@ -355,7 +367,7 @@ TEST(tlp_probes_first_unreceived_9_1_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.4 TLP: by RTT if that is longer */
+/* spec: 9.1.4+4 TLP: by RTT if that is longer */
 TEST(tlp_timeout_by_rtt_9_1_4)
 {
 	sent(FALCON_LOSS_TLP, 0);
@@ -365,7 +377,7 @@ TEST(tlp_timeout_by_rtt_9_1_4)
 	EXPECT_EQ(falcon_core_next_timer(&s.c), s.now + 208 * US);
 }
 
-/* spec: 9.1.4 TLP: once, until something is delivered; then the RTO */
+/* spec: 9.1.4+4 TLP: once, until something is delivered; then the RTO */
 TEST(tlp_once_9_1_4)
 {
 	sent(FALCON_LOSS_TLP, 2);
@@ -381,7 +393,7 @@ TEST(tlp_once_9_1_4)
 	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_TLP], 2);
 }
 
-/* spec: 9.1.4 TLP: not before an RTT is known */
+/* spec: 9.1.4+4 TLP: not before an RTT is known */
 TEST(tlp_needs_an_rtt_9_1_4)
 {
 	solo_cfg(&s, true);
@@ -392,7 +404,7 @@ TEST(tlp_needs_an_rtt_9_1_4)
 	EXPECT_EQ(falcon_core_next_timer(&s.c), s.txn[0].pkt.sent_ns + 1 * MS);
 }
 
-/* spec: 9.1.4 TLP: of two windows, the packet that was sent first */
+/* spec: 9.1.4+4 TLP: of two windows, the packet that was sent first */
 TEST(tlp_probes_oldest_window_9_1_4)
 {
 	sent(FALCON_LOSS_TLP, 0);
@@ -404,7 +416,10 @@ TEST(tlp_probes_oldest_window_9_1_4)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.5 a packet is retransmitted when its timer expires, not before */
+/*
+ * spec: 9-13 9-14 9.1.1-10 9.1.1-13 9.1.3-6 11-3 a packet is retransmitted
+ * when its timer expires, not before
+ */
 TEST(rto_expires_9_1_5)
 {
 	solo_init(&s, true);
@@ -422,7 +437,7 @@ TEST(rto_expires_9_1_5)
 	EXPECT_EQ(s.txn[1].pkt.attempts, 1);
 }
 
-/* spec: 9.1.5 the time-out backs off, up to its maximum */
+/* spec: 9.1.1+1 the time-out backs off, up to its maximum */
 TEST(rto_backs_off_9_1_5)
 {
 	static const u64 wait[] = { 1, 2, 4, 8, 16, 16, 16 };
@@ -446,7 +461,7 @@ TEST(rto_backs_off_9_1_5)
 	EXPECT_NEAR(falcon_core_next_timer(&s.c), s.now + 1 * MS, 10);
 }
 
-/* spec: 9.1.5 packets sent before a time-out keep the timer they had */
+/* spec: 9.1.1+1 packets sent before a time-out keep the timer they had */
 TEST(rto_backoff_spares_what_was_sent_before_9_1_5)
 {
 	solo_init(&s, true);
@@ -464,7 +479,9 @@ TEST(rto_backoff_spares_what_was_sent_before_9_1_5)
 	EXPECT_NEAR(falcon_core_next_timer(&s.c), s.now + 1499 * US, 10);
 }
 
-/* spec: 9.1.5 RTO follows congestion control within the connection's bounds */
+/*
+ * spec: 9.1.1-10 RTO follows congestion control within the connection's bounds
+ */
 TEST(rto_has_bounds_9_1_5)
 {
 	solo_init(&s, true);
@@ -475,7 +492,10 @@ TEST(rto_has_bounds_9_1_5)
 	EXPECT_EQ(falcon_rto(&s.c, 200), 16 * MS);
 }
 
-/* spec: 11 at Max Retransmit Attempts a resync, its counter from zero */
+/*
+ * spec: 9.1.1-14 9.1.1-15 9.1.5-1 11-3 11-4 at Max Retransmit Attempts a
+ * resync, its counter from zero
+ */
 TEST(max_attempts_then_resync_11)
 {
 	u32 i;
@@ -498,7 +518,10 @@ TEST(max_attempts_then_resync_11)
 	EXPECT_EQ(s.c.fatal, 0);
 }
 
-/* spec: 11 a resync at Max Retransmit Attempts is the end of the connection */
+/*
+ * spec: 6.4-7 9.1.1-15 9.1.5-1 11-5 a resync at Max Retransmit Attempts is the
+ * end of the connection
+ */
 TEST(max_attempts_of_resync_is_fatal_11)
 {
 	u32 i;
@@ -522,7 +545,7 @@ TEST(max_attempts_of_resync_is_fatal_11)
 	EXPECT_EQ(falcon_core_push(&s.c, &s.txn[5], NULL, 0, s.now), -ENOTCONN);
 }
 
-/* spec: 11 a slow reader is no dead peer: received packets do not count */
+/* spec: 11+1 a slow reader is no dead peer: received packets do not count */
 TEST(received_never_exhausts_while_peer_lives_11)
 {
 	u32 i;
@@ -547,7 +570,7 @@ TEST(received_never_exhausts_while_peer_lives_11)
 		EXPECT_EQ(solo_completed(&s)->cmpl, FALCON_CMPL_ACK);
 }
 
-/* spec: 11 probes of a slow reader back off */
+/* spec: 9.1.5+1 probes of a slow reader back off */
 TEST(received_probe_backs_off_11)
 {
 	u64 last = 0;
@@ -569,7 +592,7 @@ TEST(received_probe_backs_off_11)
 	EXPECT_EQ(last, 16 * MS);
 }
 
-/* spec: 11 but a silent peer is dead, whatever it had received */
+/* spec: 11+1 but a silent peer is dead, whatever it had received */
 TEST(received_exhausts_when_peer_is_silent_11)
 {
 	u32 i;
@@ -585,7 +608,10 @@ TEST(received_exhausts_when_peer_is_silent_11)
 	EXPECT_EQ(s.c.fatal, FALCON_CMPL_DEAD_CONN);
 }
 
-/* spec: 9.1.5 received and not confirmed since: a NACK was lost, it goes again */
+/*
+ * spec: 9.1.5+1 received and not confirmed since: a NACK was lost, it goes
+ * again
+ */
 TEST(received_goes_stale_9_1_5)
 {
 	solo_init(&s, true);
@@ -603,7 +629,7 @@ TEST(received_goes_stale_9_1_5)
 	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
 }
 
-/* spec: 9.1.5 received and confirmed by each EACK: it does not go again */
+/* spec: 9.1.5+1 received and confirmed by each EACK: it does not go again */
 TEST(received_stays_fresh_9_1_5)
 {
 	u32 i;
@@ -620,7 +646,7 @@ TEST(received_stays_fresh_9_1_5)
 	}
 }
 
-/* spec: 11 a resource NACK answers: the time-out after it does not count */
+/* spec: 11+1 a resource NACK answers: the time-out after it does not count */
 TEST(resource_nack_does_not_count_11)
 {
 	u32 i;
@@ -639,7 +665,9 @@ TEST(resource_nack_does_not_count_11)
 	EXPECT_EQ(s.txn[0].pkt.attempts, 1);
 }
 
-/* spec: 11 PSNs beyond the peer's window cannot arrive: that does not count */
+/*
+ * spec: 11+1 PSNs beyond the peer's window cannot arrive: that does not count
+ */
 TEST(beyond_peer_window_does_not_count_11)
 {
 	u32 i, k;
@@ -664,7 +692,10 @@ TEST(beyond_peer_window_does_not_count_11)
 	EXPECT_GE(s.c.stats.retx[FALCON_RETX_RTO], 10);
 }
 
-/* spec: 11 the time budget: silence that long after a transmission is the end */
+/*
+ * spec: 11+2 the time budget: silence that long after a transmission is the
+ * end
+ */
 TEST(user_timeout_of_silence_11)
 {
 	solo_cfg(&s, true);
@@ -682,7 +713,7 @@ TEST(user_timeout_of_silence_11)
 	EXPECT_EQ(solo_completed(&s)->cmpl, FALCON_CMPL_DEAD_CONN);
 }
 
-/* spec: 11 any valid packet of the peer renews the budget */
+/* spec: 11+2 any valid packet of the peer renews the budget */
 TEST(user_timeout_renewed_by_any_packet_11)
 {
 	u32 i;
@@ -708,7 +739,10 @@ TEST(user_timeout_renewed_by_any_packet_11)
 	EXPECT_EQ(s.c.fatal, FALCON_CMPL_DEAD_CONN);
 }
 
-/* spec: 10.3.2 the first time-out of a packet halves fcwnd, the third ends it */
+/*
+ * spec: 10.3.2-1 10.3.2-4 the first time-out of a packet halves fcwnd, the
+ * third ends it
+ */
 TEST(fae_hears_of_timeouts_10_3_2)
 {
 	u32 i;
@@ -731,7 +765,10 @@ TEST(fae_hears_of_timeouts_10_3_2)
 	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
 }
 
-/* spec: 9.1.1 early retransmissions are not in the counter that fcwnd falls by */
+/*
+ * spec: 9.1.1-14 10.3.2-4 early retransmissions are not in the counter that
+ * fcwnd falls by
+ */
 TEST(early_retransmission_halves_nothing_9_1_1)
 {
 	solo_cfg(&s, true);
@@ -750,7 +787,7 @@ TEST(early_retransmission_halves_nothing_9_1_1)
 	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
 }
 
-/* spec: 10.3.2 a tail loss probe is no sign of congestion */
+/* spec: 10.3.2-4 a tail loss probe is no sign of congestion */
 TEST(fae_does_not_hear_of_probes_10_3_2)
 {
 	u32 fcwnd;

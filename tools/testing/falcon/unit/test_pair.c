@@ -140,7 +140,10 @@ static void lives(enum life life)
 	}
 }
 
-/* spec: 8.4.2, 8.5.2 every transaction completes once, in order, under loss */
+/*
+ * spec: 6.1-1 6.1.3-1 8-1 8.4.2-1 8.5.2-1 every transaction completes once, in
+ * order, under loss
+ */
 TEST(pair_every_transaction_completes_once_and_in_order)
 {
 	lives(LIFE_FULL);
@@ -148,13 +151,18 @@ TEST(pair_every_transaction_completes_once_and_in_order)
 	EXPECT_EQ(timed_out, 0);
 }
 
-/* spec: 11 the end of a connection completes everything and leaves nothing */
+/*
+ * spec: 11-23 the end of a connection completes everything and leaves nothing
+ */
 TEST(pair_abort_leaves_nothing)
 {
 	lives(LIFE_ABORTED);
 }
 
-/* spec: 11 whatever runs out, every transaction is told once, and all comes back */
+/*
+ * spec: 11-1 whatever runs out, every transaction is told once, and all comes
+ * back
+ */
 TEST(pair_budgets_reclaim_everything)
 {
 	dead = 0;
@@ -169,7 +177,7 @@ TEST(pair_budgets_reclaim_everything)
 /*
  * Connections that share pools at both ends, far too small for them together,
  * must all get on: the head of each line is admitted in the end.
- * spec: 8.2.1.2 CR rules: constrained resources make nobody wait for ever
+ * spec: 8.2.1.2-5 CR rules: constrained resources make nobody wait for ever
  */
 TEST(pair_shared_pools_make_progress_8_2_1_2)
 {

@@ -19,7 +19,10 @@ static void take_ack(u8 type)
 	ASSERT_EQ(s.pi.type, type);
 }
 
-/* spec: 9.2.2.4 all but push data is acknowledged when it is received */
+/*
+ * spec: 9-1 9-4 9.2.2.4-8 all but push data is acknowledged when it is
+ * received
+ */
 TEST(rx_pull_request_is_acknowledged_at_once_9_2_2_4)
 {
 	solo_init(&s, true);
@@ -30,7 +33,10 @@ TEST(rx_pull_request_is_acknowledged_at_once_9_2_2_4)
 	EXPECT_EQ(s.pi.rbpsn[DATA], 0);
 }
 
-/* spec: 9.2.2.4 push data is received, and acknowledged only by its ULP */
+/*
+ * spec: 6.1.1.1-2 8.1-3 8.5.3.3-3 9-4 9.2.2.4-7 push data is received, and
+ * acknowledged only by its ULP
+ */
 TEST(rx_push_is_acknowledged_by_its_ulp_9_2_2_4)
 {
 	struct falcon_rxpkt *rx;
@@ -49,7 +55,10 @@ TEST(rx_push_is_acknowledged_by_its_ulp_9_2_2_4)
 	EXPECT_EQ(s.pi.rbpsn[DATA], 1);
 }
 
-/* spec: 9.2.2.4 OWN is set by a packet beyond the window, and not delivered */
+/*
+ * spec: 9.1.6-12 9.2.2.4-2 OWN is set by a packet beyond the window, and not
+ * delivered
+ */
 TEST(rx_own_bit_set_beyond_window_9_2_2_4)
 {
 	solo_init(&s, true);
@@ -63,7 +72,7 @@ TEST(rx_own_bit_set_beyond_window_9_2_2_4)
 	EXPECT_EQ(s.pi.data_rx[1], 0);
 }
 
-/* spec: 9.2.1 OWN is reset when an EACK has carried it */
+/* spec: 9.2.1-8 OWN is reset when an EACK has carried it */
 TEST(rx_own_bit_reset_by_eack_9_2_1)
 {
 	solo_init(&s, true);
@@ -75,7 +84,7 @@ TEST(rx_own_bit_reset_by_eack_9_2_1)
 	EXPECT_EQ(s.pi.own, 0);
 }
 
-/* spec: 9.2.2.4 the last PSN of the window is inside it */
+/* spec: 9-2 9.2.2-1 the last PSN of the window is inside it */
 TEST(rx_last_psn_of_window_9_2_2_4)
 {
 	solo_init(&s, true);
@@ -86,7 +95,10 @@ TEST(rx_last_psn_of_window_9_2_2_4)
 	EXPECT_EQ(s.pi.req_bits, 1ULL << 63);
 }
 
-/* spec: 9.2.2.4 an old packet is discarded, and triggers ACK coalescing */
+/*
+ * spec: 9.2.2.4-4 9.2.2.4-6 11-12 an old packet is discarded, and triggers ACK
+ * coalescing
+ */
 TEST(rx_old_packet_triggers_coalescing_9_2_2_4)
 {
 	solo_init(&s, true);
@@ -98,7 +110,7 @@ TEST(rx_old_packet_triggers_coalescing_9_2_2_4)
 	take_ack(FALCON_PKT_BACK);
 }
 
-/* spec: 9.2.2.4 the AR bit of a packet discarded is ignored */
+/* spec: 9.2.2.4-4 the AR bit of a packet discarded is ignored */
 TEST(rx_ar_of_discarded_is_ignored_9_2_2_4)
 {
 	struct falcon_rxpkt *rx;
@@ -118,7 +130,7 @@ TEST(rx_ar_of_discarded_is_ignored_9_2_2_4)
 	EXPECT_NE(s.c.ack_due_ns, FALCON_NO_TIMER);
 }
 
-/* spec: 9.2.2.4 a PSN acknowledged inside the window is a duplicate */
+/* spec: 9.2.2.4-3 a PSN acknowledged inside the window is a duplicate */
 TEST(rx_acked_in_window_is_duplicate_9_2_2_4)
 {
 	solo_init(&s, true);
@@ -127,7 +139,10 @@ TEST(rx_acked_in_window_is_duplicate_9_2_2_4)
 	EXPECT_EQ(s.c.stats.rx_dup, 1);
 }
 
-/* spec: 11 a duplicate received and not acknowledged is dropped and ACKed */
+/*
+ * spec: 9.2.2.4-5 9.2.2.4-6 11-13 a duplicate received and not acknowledged is
+ * dropped and ACKed
+ */
 TEST(rx_duplicate_received_draws_ack_11)
 {
 	solo_cfg(&s, true);
@@ -143,7 +158,7 @@ TEST(rx_duplicate_received_draws_ack_11)
 	EXPECT_EQ(s.pi.data_rx[0], 1);
 }
 
-/* spec: 11 a duplicate resync of push data received acknowledges its PSN */
+/* spec: 11-14 a duplicate resync of push data received acknowledges its PSN */
 TEST(rx_resync_of_received_acknowledges_psn_11)
 {
 	solo_init(&s, true);
@@ -156,7 +171,10 @@ TEST(rx_resync_of_received_acknowledges_psn_11)
 	EXPECT_EQ(s.pi.rbpsn[DATA], 1);
 }
 
-/* spec: 9.2.5 a resync sets its bit, moves the base and is acknowledged */
+/*
+ * spec: 9.2.5-1 9.2.5-2 a resync sets its bit, moves the base and is
+ * acknowledged
+ */
 TEST(rx_resync_fills_hole_9_2_5)
 {
 	solo_init(&s, false);
@@ -169,7 +187,7 @@ TEST(rx_resync_fills_hole_9_2_5)
 	EXPECT_EQ(s.pi.rbpsn[DATA], 2);
 }
 
-/* spec: 9.2.5 a resync moves the window of the packet type that it names */
+/* spec: 7.2-11 a resync moves the window of the packet type that it names */
 TEST(rx_resync_goes_to_window_of_its_type_9_2_5)
 {
 	solo_init(&s, true);
@@ -180,7 +198,7 @@ TEST(rx_resync_goes_to_window_of_its_type_9_2_5)
 	EXPECT_EQ(s.c.rx[DATA].base, 1);
 }
 
-/* spec: 9.2.2.4 a duplicate resync is a duplicate */
+/* spec: 11-14 a duplicate resync is a duplicate */
 TEST(rx_duplicate_resync_draws_ack_11)
 {
 	solo_init(&s, true);
@@ -192,7 +210,10 @@ TEST(rx_duplicate_resync_draws_ack_11)
 	EXPECT_EQ(s.pi.rbpsn[DATA], 1);
 }
 
-/* spec: 9.1.6 without AR the coalescing timer is started, if it is not yet */
+/*
+ * spec: 9.1.1-16 9.1.6-1 9.1.6-5 without AR the coalescing timer is started,
+ * if it is not yet
+ */
 TEST(ack_timer_started_once_9_1_6)
 {
 	u64 due;
@@ -207,7 +228,7 @@ TEST(ack_timer_started_once_9_1_6)
 	EXPECT_EQ(falcon_core_next_timer(&s.c), due);
 }
 
-/* spec: 9.1.1 the timer starts when push data is received, and when acked */
+/* spec: 9.1.1-11 the timer starts when push data is received, and when acked */
 TEST(ack_timer_started_by_push_9_1_1)
 {
 	struct falcon_rxpkt *rx;
@@ -221,7 +242,7 @@ TEST(ack_timer_started_by_push_9_1_1)
 	EXPECT_EQ(s.c.ack_due_ns, s.now + s.cfg.ack_coalesce_ns);
 }
 
-/* spec: 9.1.6 with AR an ACK is sent at once, and the timer stops */
+/* spec: 9.1.1-12 9.1.6-2 with AR an ACK is sent at once, and the timer stops */
 TEST(ack_at_once_with_ar_9_1_6)
 {
 	struct falcon_pkt_info pi;
@@ -241,7 +262,7 @@ TEST(ack_at_once_with_ar_9_1_6)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.6 AR of push data: when its ULP acknowledges it */
+/* spec: 9.1.6-2 AR of push data: when its ULP acknowledges it */
 TEST(ack_with_ar_of_push_when_ulp_acks_9_1_6)
 {
 	struct falcon_rxpkt *rx;
@@ -256,7 +277,10 @@ TEST(ack_with_ar_of_push_when_ulp_acks_9_1_6)
 	EXPECT_EQ(s.pi.rbpsn[DATA], 1);
 }
 
-/* spec: 9.1.6 an ACK after ack_coalesce_pkts packets, whatever the timer says */
+/*
+ * spec: 9-8 9.1.6+1 an ACK after ack_coalesce_pkts packets, whatever the timer
+ * says
+ */
 TEST(ack_after_so_many_packets_9_1_6)
 {
 	u32 i;
@@ -274,7 +298,10 @@ TEST(ack_after_so_many_packets_9_1_6)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.6 a packet that carries all there is to say stops the timer */
+/*
+ * spec: 9.1.1-12 9.1.6-4 a packet that carries all there is to say stops the
+ * timer
+ */
 TEST(piggyback_stops_timer_9_1_6)
 {
 	solo_init(&s, true);
@@ -286,7 +313,7 @@ TEST(piggyback_stops_timer_9_1_6)
 	EXPECT_EQ(s.c.ack_due_ns, FALCON_NO_TIMER);
 }
 
-/* spec: 9.1.6 it does not while a request bit is set */
+/* spec: 9.1.6-4 it does not while a request bit is set */
 TEST(piggyback_keeps_timer_with_req_bits_9_1_6)
 {
 	solo_init(&s, true);
@@ -296,7 +323,7 @@ TEST(piggyback_keeps_timer_with_req_bits_9_1_6)
 	EXPECT_NE(s.c.ack_due_ns, FALCON_NO_TIMER);
 }
 
-/* spec: 9.1.6 nor while a data Rx bit is set */
+/* spec: 9.1.6-4 nor while a data Rx bit is set */
 TEST(piggyback_keeps_timer_with_data_rx_bits_9_1_6)
 {
 	solo_init(&s, true);
@@ -306,7 +333,7 @@ TEST(piggyback_keeps_timer_with_data_rx_bits_9_1_6)
 	EXPECT_NE(s.c.ack_due_ns, FALCON_NO_TIMER);
 }
 
-/* spec: 9.1.6 nor while an OWN bit is set */
+/* spec: 9.1.6-4 nor while an OWN bit is set */
 TEST(piggyback_keeps_timer_with_own_9_1_6)
 {
 	solo_init(&s, true);
@@ -318,7 +345,7 @@ TEST(piggyback_keeps_timer_with_own_9_1_6)
 	EXPECT_EQ(s.pi.own, FALCON_OWN_DATA);
 }
 
-/* spec: 9.1.6 EACK if the request bitmap is not zero */
+/* spec: 7.7.2-4 9.1.6-9 9.2.1-4 EACK if the request bitmap is not zero */
 TEST(eack_for_request_bits_9_1_6)
 {
 	solo_init(&s, true);
@@ -327,7 +354,7 @@ TEST(eack_for_request_bits_9_1_6)
 	EXPECT_EQ(s.pi.req_bits, 2);
 }
 
-/* spec: 9.1.6 EACK if the data ACK bitmap is not zero */
+/* spec: 9.1.6-10 EACK if the data ACK bitmap is not zero */
 TEST(eack_for_data_ack_bits_9_1_6)
 {
 	struct falcon_rxpkt *rx[2];
@@ -346,7 +373,7 @@ TEST(eack_for_data_ack_bits_9_1_6)
 	ack_push(rx[0]);
 }
 
-/* spec: 9.1.6 EACK if PSNs are missing in the data Rx bitmap */
+/* spec: 9.1.6-11 EACK if PSNs are missing in the data Rx bitmap */
 TEST(eack_for_missing_psns_9_1_6)
 {
 	solo_cfg(&s, true);
@@ -359,7 +386,7 @@ TEST(eack_for_missing_psns_9_1_6)
 	EXPECT_EQ(s.pi.data_rx[0], 5);
 }
 
-/* spec: 9.1.6 RACK-TLP: EACK whenever the data Rx bitmap is not zero */
+/* spec: 9.1.6-14 RACK-TLP: EACK whenever the data Rx bitmap is not zero */
 TEST(eack_always_for_rack_9_1_6)
 {
 	solo_init(&s, true);
@@ -368,7 +395,10 @@ TEST(eack_always_for_rack_9_1_6)
 	EXPECT_EQ(s.pi.data_rx[0], 1);
 }
 
-/* spec: 10.1 an ACK echoes t1 and t2 of the most recent packet */
+/*
+ * spec: 7.7.1-4 7.7.1-5 9.1.6-7 10.1-3 an ACK echoes t1 and t2 of the most
+ * recent packet
+ */
 TEST(ack_echoes_latest_timestamps_10_1)
 {
 	struct falcon_rx_meta meta = {
@@ -392,7 +422,10 @@ TEST(ack_echoes_latest_timestamps_10_1)
 	EXPECT_EQ(s.pi.hops, 4);
 }
 
-/* spec: 7.7.1 an ACK has the cumulative, 14-bit count of ECN-marked packets */
+/*
+ * spec: 7.7.1-8 9.1.6-8 an ACK has the cumulative, 14-bit count of ECN-marked
+ * packets
+ */
 TEST(ack_counts_ecn_7_7_1)
 {
 	u32 i;
@@ -412,7 +445,10 @@ TEST(ack_counts_ecn_7_7_1)
 	EXPECT_EQ(s.pi.ecn, 0);
 }
 
-/* spec: 10.2 an ACK carries the larger of the pools' and the ULP's level */
+/*
+ * spec: 7.7.1-7 9.1.6-8 10.2-4 an ACK carries the larger of the pools' and the
+ * ULP's level
+ */
 TEST(ack_carries_rx_buffer_level_10_2)
 {
 	static struct falcon_resources res;
@@ -438,7 +474,9 @@ TEST(ack_carries_rx_buffer_level_10_2)
 	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
 }
 
-/* spec: 10.6.2 an ACK carries the metadata of the congestion control */
+/*
+ * spec: 7.7.1-10 9.1.6-8 an ACK carries the metadata of the congestion control
+ */
 TEST(ack_carries_cc_metadata_10_6_2)
 {
 	solo_init(&s, true);
@@ -448,7 +486,7 @@ TEST(ack_carries_cc_metadata_10_6_2)
 	EXPECT_EQ(s.pi.cc_metadata, 0x2abcde);
 }
 
-/* spec: 10.1 an ACK goes back on the flow of the packet it echoes */
+/* spec: 10.1+1 an ACK goes back on the flow of the packet it echoes */
 TEST(ack_goes_back_on_its_flow_10_1)
 {
 	solo_cfg(&s, true);
@@ -464,7 +502,10 @@ TEST(ack_goes_back_on_its_flow_10_1)
 	EXPECT_EQ(s.tx.flow, 0);
 }
 
-/* spec: 9.1.7 a NACK has bases, PSN, window, codes and time-stamps */
+/*
+ * spec: 7.8-2 7.8-3 7.8-8 9.1.7-1 9.1.7-2 9.1.7-3 9.1.7-4 10.1-2 a NACK has
+ * bases, PSN, window, codes and time-stamps
+ */
 TEST(nack_has_all_its_fields_9_1_7)
 {
 	struct falcon_rxpkt *rx;
@@ -489,7 +530,7 @@ TEST(nack_has_all_its_fields_9_1_7)
 	EXPECT_EQ(s.c.stats.tx_nacks, 1);
 }
 
-/* spec: 9.1.7 what the NACK queue cannot hold is lost as on the wire */
+/* spec: 9.1.6+1 what the NACK queue cannot hold is lost as on the wire */
 TEST(nack_queue_is_bounded_9_1_7)
 {
 	u32 i, n = 0;
@@ -514,7 +555,7 @@ TEST(nack_queue_is_bounded_9_1_7)
 	EXPECT_EQ(s.pi.ulp_code, 15);
 }
 
-/* spec: 7.2 a packet of another protocol type is no packet of ours */
+/* spec: 7.2-5 a packet of another protocol type is no packet of ours */
 TEST(rx_wrong_protocol_is_dropped_7_2)
 {
 	struct falcon_pkt_info pi;
@@ -528,7 +569,7 @@ TEST(rx_wrong_protocol_is_dropped_7_2)
 	EXPECT_EQ(s.c.ack_due_ns, FALCON_NO_TIMER);
 }
 
-/* spec: 8.1 payloads and requests of more than an MTU are refused */
+/* spec: 8.1+1 payloads and requests of more than an MTU are refused */
 TEST(rx_oversize_is_dropped_8_1)
 {
 	struct falcon_pkt_info pi;
@@ -544,7 +585,7 @@ TEST(rx_oversize_is_dropped_8_1)
 	EXPECT_EQ(s.c.rx[REQ].base, 0);
 }
 
-/* spec: 9 receiver windows wider than the bitmaps of an EACK work */
+/* spec: 9+1 receiver windows wider than the bitmaps of an EACK work */
 TEST(rx_wide_window_9)
 {
 	u32 i;

@@ -4,7 +4,10 @@
 
 static struct solo s;
 
-/* spec: 9.1.3 a packet gets NextPSN of its window when it is transmitted */
+/*
+ * spec: 6.1.2-2 7.2-10 9-1 9.1.1-4 9.1.1-5 9.1.3-1 9.1.3-4 a packet gets
+ * NextPSN of its window when it is transmitted
+ */
 TEST(tx_psn_is_given_at_transmission_9_1_3)
 {
 	solo_init(&s, true);
@@ -29,7 +32,7 @@ TEST(tx_psn_is_given_at_transmission_9_1_3)
 	EXPECT_EQ(s.c.stats.tx_bytes, 308);
 }
 
-/* spec: 9.1.1 PSN and RSN wrap at 2^32 */
+/* spec: 6.1.2-2 9.1.1-5 PSN and RSN wrap at 2^32 */
 TEST(tx_psn_and_rsn_wrap_9_1_1)
 {
 	u32 i;
@@ -51,7 +54,10 @@ TEST(tx_psn_and_rsn_wrap_9_1_1)
 	EXPECT_TRUE(!solo_completed(&s));
 }
 
-/* spec: 9.1.2 first transmission of a pull request: PSN < RBPSN + fcwnd */
+/*
+ * spec: 8.4.3.1-3 9.1.2-1 9.1.3-2 first transmission of a pull request: PSN <
+ * RBPSN + fcwnd
+ */
 TEST(gate_pull_request_fcwnd_9_1_2)
 {
 	u32 i;
@@ -67,7 +73,7 @@ TEST(gate_pull_request_fcwnd_9_1_2)
 	EXPECT_EQ(solo_flush(&s), 1);
 }
 
-/* spec: 9.1.2 first transmission of a pull request: RORC < ncwnd */
+/* spec: 9.1.1-7 9.1.2-1 first transmission of a pull request: RORC < ncwnd */
 TEST(gate_pull_request_ncwnd_9_1_2)
 {
 	u32 i;
@@ -84,7 +90,7 @@ TEST(gate_pull_request_ncwnd_9_1_2)
 	EXPECT_EQ(solo_flush(&s), 1);
 }
 
-/* spec: 9.1.2 push data: PSN < DBPSN + fcwnd and DORC < ncwnd */
+/* spec: 8.4.3.3-2 9.1.2-3 push data: PSN < DBPSN + fcwnd and DORC < ncwnd */
 TEST(gate_push_data_9_1_2)
 {
 	u32 i;
@@ -101,7 +107,10 @@ TEST(gate_push_data_9_1_2)
 	EXPECT_EQ(solo_flush(&s), 3);
 }
 
-/* spec: 9.1.2 ncwnd is counted by window: RORC and DORC are two counters */
+/*
+ * spec: 6.1.2-1 9.1.1-7 ncwnd is counted by window: RORC and DORC are two
+ * counters
+ */
 TEST(gate_ncwnd_is_per_window_9_1_2)
 {
 	solo_init(&s, true);
@@ -126,7 +135,7 @@ static void respond_to_pulls(u32 n)
 		solo_tx(&s);
 }
 
-/* spec: 9.1.2 pull data: PSN < DBPSN + fcwnd only, not ncwnd */
+/* spec: 9.1.1-8 9.1.2-2 pull data: PSN < DBPSN + fcwnd only, not ncwnd */
 TEST(gate_pull_data_ignores_ncwnd_9_1_2)
 {
 	solo_init(&s, true);
@@ -136,7 +145,10 @@ TEST(gate_pull_data_ignores_ncwnd_9_1_2)
 	EXPECT_EQ(s.c.tx[DATA].orc, 0);
 }
 
-/* spec: 9.1.2 a retransmission: PSN < base + fcwnd, with fcwnd of now */
+/*
+ * spec: 9.1.2-4 9.1.2-6 9.1.5-2 a retransmission: PSN < base + fcwnd, with
+ * fcwnd of now
+ */
 TEST(gate_retransmission_fcwnd_9_1_2)
 {
 	u32 i;
@@ -155,7 +167,7 @@ TEST(gate_retransmission_fcwnd_9_1_2)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.2 a retransmitted request: RORRC / DORRC < ncwnd */
+/* spec: 9.1.2-6 9.1.2-7 a retransmitted request: RORRC / DORRC < ncwnd */
 TEST(gate_retransmission_orrc_9_1_2)
 {
 	u32 i;
@@ -176,7 +188,7 @@ TEST(gate_retransmission_orrc_9_1_2)
 	EXPECT_EQ(s.c.tx[DATA].orrc, 2);
 }
 
-/* spec: 9.1.2 ORRC: eligible for retransmission again decrements it */
+/* spec: 9.1.2-9 ORRC: eligible for retransmission again decrements it */
 TEST(orrc_drops_when_eligible_again_9_1_2)
 {
 	solo_init(&s, true);
@@ -193,7 +205,7 @@ TEST(orrc_drops_when_eligible_again_9_1_2)
 	EXPECT_EQ(s.c.tx[DATA].orc, 1);
 }
 
-/* spec: 9.1.2 retransmitted pull data is not counted in DORRC */
+/* spec: 9.1.2-7 retransmitted pull data is not counted in DORRC */
 TEST(orrc_counts_requests_only_9_1_2)
 {
 	solo_init(&s, true);
@@ -205,7 +217,7 @@ TEST(orrc_counts_requests_only_9_1_2)
 	EXPECT_EQ(s.c.tx[DATA].orrc, 0);
 }
 
-/* spec: 9.1 the transmit window bounds what is outstanding */
+/* spec: 6.1.2-7 9-10 the transmit window bounds what is outstanding */
 TEST(tx_window_bounds_outstanding_9_1)
 {
 	u32 i;
@@ -218,7 +230,7 @@ TEST(tx_window_bounds_outstanding_9_1)
 	EXPECT_EQ(solo_flush(&s), 5);
 }
 
-/* spec: 10.3.5 fcwnd counts in whole packets, one at least */
+/* spec: 10.3.5-1 10.3.5-2 fcwnd counts in whole packets, one at least */
 TEST(fcwnd_is_rounded_down_to_one_10_3_5)
 {
 	u32 i;
@@ -233,7 +245,7 @@ TEST(fcwnd_is_rounded_down_to_one_10_3_5)
 	EXPECT_EQ(s.c.tx[DATA].next, 2);
 }
 
-/* spec: 10.3.5 below one, packets depart inter_packet_gap apart */
+/* spec: 10.3.5-2 below one, packets depart inter_packet_gap apart */
 TEST(pacing_by_inter_packet_gap_10_3_5)
 {
 	u64 gap = 1000 * 131072 / 1000;
@@ -260,7 +272,10 @@ TEST(pacing_by_inter_packet_gap_10_3_5)
 	EXPECT_EQ(s.tx.depart_ns, 0);
 }
 
-/* spec: 10.6.2.1 at one packet and more the timing wheel is bypassed */
+/*
+ * spec: 10.3.4-5 10.6.2.1-4 at one packet and more the timing wheel is
+ * bypassed
+ */
 TEST(no_pacing_once_the_window_recovers_10_6_2_1)
 {
 	solo_init(&s, true);
@@ -276,7 +291,7 @@ TEST(no_pacing_once_the_window_recovers_10_6_2_1)
 	EXPECT_EQ(s.tx.depart_ns, 0);
 }
 
-/* spec: 9.1.3 ordered: RSN order across both windows */
+/* spec: 8.2.1.1-1 8.3-2 9.1.3-3 ordered: RSN order across both windows */
 TEST(ordered_rsn_order_across_windows_9_1_3)
 {
 	u32 i;
@@ -293,7 +308,7 @@ TEST(ordered_rsn_order_across_windows_9_1_3)
 	}
 }
 
-/* spec: 9.1.3 ordered: a packet that its gate holds back holds later RSNs */
+/* spec: 9.1.3-3 ordered: a packet that its gate holds back holds later RSNs */
 TEST(ordered_blocked_head_blocks_later_rsns_9_1_3)
 {
 	solo_init(&s, true);
@@ -306,7 +321,10 @@ TEST(ordered_blocked_head_blocks_later_rsns_9_1_3)
 	EXPECT_EQ(solo_flush(&s), 2);
 }
 
-/* spec: 9.1.5 ordered: retransmissions in RSN order across both windows */
+/*
+ * spec: 8.2.1.1-1 9.1.5-4 ordered: retransmissions in RSN order across both
+ * windows
+ */
 TEST(ordered_retransmission_in_rsn_order_9_1_5)
 {
 	u32 i;
@@ -327,7 +345,7 @@ TEST(ordered_retransmission_in_rsn_order_9_1_5)
 	}
 }
 
-/* spec: 9.1.5 ordered: a retransmission held back holds new packets too */
+/* spec: 9.1.5-4 ordered: a retransmission held back holds new packets too */
 TEST(ordered_blocked_retransmission_blocks_new_9_1_5)
 {
 	solo_init(&s, true);
@@ -341,7 +359,10 @@ TEST(ordered_blocked_retransmission_blocks_new_9_1_5)
 	solo_expect_quiet(&s);		/* DORRC = ncwnd */
 }
 
-/* spec: 8.2.1.2 CR rule 2: pull data does not wait for the initiator's queue */
+/*
+ * spec: 8.2.1.2-2 8.3-3 8.5.3.2-3 CR rule 2: pull data does not wait for the
+ * initiator's queue
+ */
 TEST(pull_data_is_independent_of_requests_8_2_1_2)
 {
 	solo_init(&s, true);
@@ -363,7 +384,7 @@ TEST(pull_data_is_independent_of_requests_8_2_1_2)
 	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
 }
 
-/* spec: 8.3 the two queues are served round robin */
+/* spec: 8.3-1 the two queues are served round robin */
 TEST(scheduler_queues_take_turns_8_3)
 {
 	u32 i, pull_data = 0;
@@ -383,7 +404,7 @@ TEST(scheduler_queues_take_turns_8_3)
 	EXPECT_EQ(pull_data, 8);
 }
 
-/* spec: 8.4.2 unordered: a lost packet does not hold back other requests */
+/* spec: 8.4.2-3 unordered: a lost packet does not hold back other requests */
 TEST(unordered_has_no_order_8_4_2)
 {
 	solo_init(&s, false);
@@ -398,7 +419,7 @@ TEST(unordered_has_no_order_8_4_2)
 	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
 }
 
-/* spec: 9.1.5 a retransmission has the PSN and RSN of the original */
+/* spec: 9-14 9.1.5-3 a retransmission has the PSN and RSN of the original */
 TEST(retransmission_keeps_psn_9_1_5)
 {
 	solo_init(&s, true);
@@ -419,7 +440,10 @@ TEST(retransmission_keeps_psn_9_1_5)
 	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_RTO], 2);
 }
 
-/* spec: 9.1.3.1 AR on every packet while fcwnd <= ACK Request Fcwnd Threshold */
+/*
+ * spec: 9.1.1-17 9.1.3.1-1 AR on every packet while fcwnd <= ACK Request Fcwnd
+ * Threshold
+ */
 TEST(ar_always_below_threshold_9_1_3_1)
 {
 	u32 i;
@@ -440,7 +464,10 @@ TEST(ar_always_below_threshold_9_1_3_1)
 	EXPECT_FALSE(s.pi.ar);
 }
 
-/* spec: 9.1.3.1 AR on ACK Request Percent of packets above the threshold */
+/*
+ * spec: 9.1.1-17 9.1.3.1-1 AR on ACK Request Percent of packets above the
+ * threshold
+ */
 TEST(ar_percent_above_threshold_9_1_3_1)
 {
 	u32 pct, i;
@@ -461,7 +488,7 @@ TEST(ar_percent_above_threshold_9_1_3_1)
 	}
 }
 
-/* spec: 9.1.3.1 we ask for an ACK when the window closes */
+/* spec: 9.1.3.1+1 we ask for an ACK when the window closes */
 TEST(ar_when_window_closes_9_1_3_1)
 {
 	u32 i;
@@ -481,7 +508,7 @@ TEST(ar_when_window_closes_9_1_3_1)
 	}
 }
 
-/* spec: 9.1.3.1 we ask for an ACK of a retransmission after a time-out */
+/* spec: 9.1.3.1+1 we ask for an ACK of a retransmission after a time-out */
 TEST(ar_after_timeout_9_1_3_1)
 {
 	solo_init(&s, true);
@@ -493,7 +520,10 @@ TEST(ar_after_timeout_9_1_3_1)
 	EXPECT_TRUE(s.pi.ar);
 }
 
-/* spec: 9.1.6 each packet carries the latest bases of both receiver windows */
+/*
+ * spec: 6.1.2-5 7.2-9 8.4.3.1-4 9-9 9.1.6-3 each packet carries the latest
+ * bases of both receiver windows
+ */
 TEST(tx_piggybacks_latest_bases_9_1_6)
 {
 	solo_init(&s, true);
@@ -509,7 +539,7 @@ TEST(tx_piggybacks_latest_bases_9_1_6)
 	EXPECT_EQ(s.pi.rbpsn[DATA], 1);
 }
 
-/* spec: 9.1.2 several flows: the sum of windows, and each its own */
+/* spec: 9.1.2+1 several flows: the sum of windows, and each its own */
 TEST(flows_share_the_gate_9_1_2)
 {
 	u32 i, n[FALCON_MAX_FLOWS] = { 0 };
@@ -529,7 +559,7 @@ TEST(flows_share_the_gate_9_1_2)
 	}
 }
 
-/* spec: 9.1.2 several flows: the next packet takes the largest open window */
+/* spec: 9.1.2+1 several flows: the next packet takes the largest open window */
 TEST(flow_with_largest_open_window_9_1_2)
 {
 	solo_cfg(&s, true);
@@ -551,7 +581,7 @@ TEST(flow_with_largest_open_window_9_1_2)
 	EXPECT_EQ(s.tx.flow, 0);	/* equal: they take turns */
 }
 
-/* spec: 9.1.2 the base packet is retransmitted even if every flow is full */
+/* spec: 9.1.2+1 the base packet is retransmitted even if every flow is full */
 TEST(flows_never_block_the_base_9_1_2)
 {
 	u32 i;
@@ -568,7 +598,7 @@ TEST(flows_never_block_the_base_9_1_2)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 9.1.2 what is received is not in the network: it frees its flow */
+/* spec: 9.1.2+1 what is received is not in the network: it frees its flow */
 TEST(flow_outstanding_excludes_received_9_1_2)
 {
 	u32 i;
@@ -586,7 +616,10 @@ TEST(flow_outstanding_excludes_received_9_1_2)
 	EXPECT_EQ(s.c.nr_flight, 1);
 }
 
-/* spec: 9.1.8 a resync has PSN, RSN, type and reason of the packet it replaces */
+/*
+ * spec: 7.6-3 7.6-4 9.1.8-1 9.1.8-2 9.1.8-3 a resync has PSN, RSN, type and
+ * reason of the packet it replaces
+ */
 TEST(resync_stands_for_the_original_9_1_8)
 {
 	solo_init(&s, true);
@@ -604,7 +637,7 @@ TEST(resync_stands_for_the_original_9_1_8)
 	EXPECT_EQ(s.c.stats.tx_resyncs, 1);
 }
 
-/* spec: 9.1.8 a resync obeys the gate of the packet it replaces */
+/* spec: 9.1.8-4 a resync obeys the gate of the packet it replaces */
 TEST(resync_obeys_the_gate_9_1_8)
 {
 	u32 i;
@@ -620,7 +653,7 @@ TEST(resync_obeys_the_gate_9_1_8)
 	solo_expect_tx(&s, FALCON_PKT_RESYNC, 3);
 }
 
-/* spec: 9 the state of one connection is small */
+/* spec: 9+1 the state of one connection is small */
 TEST(state_of_a_connection_is_small)
 {
 	EXPECT_LE(sizeof(struct falcon_core), 2560);

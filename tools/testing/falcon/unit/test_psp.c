@@ -33,7 +33,7 @@ static bool same(const struct falcon_psp_info *a,
 	       a->drop == b->drop;
 }
 
-/* spec: 7.1 PSP header with cookie, next header 252, crypt offset 4 bytes */
+/* spec: 7.1-1 PSP header with cookie, next header 252, crypt offset 4 bytes */
 TEST(psp_bytes)
 {
 	struct falcon_psp_info got;
@@ -55,7 +55,7 @@ static int parse_with(unsigned int at, u8 value)
 	return falcon_psp_parse(hdr, MIN_LEN, &got);
 }
 
-/* spec: 7.1 PSP next header is 252 */
+/* spec: 7.1-1 PSP next header is 252 */
 TEST(psp_next_header)
 {
 	unsigned int v;
@@ -65,7 +65,7 @@ TEST(psp_next_header)
 			  v == 252 ? 0 : -FALCON_BAD_PSP_NEXTHDR);
 }
 
-/* spec: 7.1 PSP header length has room for exactly the cookie */
+/* spec: 7.1+1 PSP header length has room for exactly the cookie */
 TEST(psp_header_length)
 {
 	unsigned int v;
@@ -75,7 +75,7 @@ TEST(psp_header_length)
 			  v == 2 ? 0 : -FALCON_BAD_PSP_EXT_LEN);
 }
 
-/* spec: 7.1 crypt offset leaves 4 bytes in the clear */
+/* spec: 7.1-3 crypt offset leaves 4 bytes in the clear */
 TEST(psp_crypt_offset)
 {
 	unsigned int v;
@@ -88,7 +88,7 @@ TEST(psp_crypt_offset)
 	}
 }
 
-/* spec: 7.1 PSP flags: cookie present, bit 0 always 1, versions 0-3 and 15 */
+/* spec: 7.1+1 PSP flags: cookie present, bit 0 always 1, versions 0-3 and 15 */
 TEST(psp_flags)
 {
 	unsigned int v;
@@ -103,7 +103,7 @@ TEST(psp_flags)
 	}
 }
 
-/* spec: 7.1 PSP flags S, D and version, both ways */
+/* spec: 7.1+1 PSP flags S, D and version, both ways */
 TEST(psp_flags_round_trip)
 {
 	static const u8 versions[] = { 0, 1, 2, 3, 15 };
@@ -142,14 +142,14 @@ static void check_min_len(u8 flags, unsigned int min)
 	}
 }
 
-/* spec: 7.1 header, clear bytes and ICV must be there */
+/* spec: 7.1+1 header, clear bytes and ICV must be there */
 TEST(psp_truncated)
 {
 	check_min_len(0x07, MIN_LEN);
 	check_min_len(0x3f, MIN_LEN - 16);
 }
 
-/* spec: 7.1 the ICV is 16 bytes; version 15 has none */
+/* spec: 7.1+1 the ICV is 16 bytes; version 15 has none */
 TEST(psp_icv_length)
 {
 	EXPECT_EQ(falcon_psp_icv_len(FALCON_PSP_VER_GCM128), 16);
@@ -159,7 +159,7 @@ TEST(psp_icv_length)
 	EXPECT_EQ(falcon_psp_icv_len(FALCON_PSP_VER_NONE), 0);
 }
 
-/* spec: 10.1 t1 and t3 are the IV in units of 131.072 ns */
+/* spec: 7.7.1-4 10.1-2 t1 and t3 are the IV in units of 131.072 ns */
 TEST(iv_is_time)
 {
 	EXPECT_EQ(falcon_psp_time(131071), 0);
@@ -168,7 +168,7 @@ TEST(iv_is_time)
 	EXPECT_EQ(falcon_psp_time(~0ULL), 0xffffffff);
 }
 
-/* spec: 7.1 an unknown PSP version is not built */
+/* spec: 7.1+1 an unknown PSP version is not built */
 TEST(psp_build_of_unknown_version_warns)
 {
 	struct falcon_psp_info psp = info;
@@ -179,7 +179,7 @@ TEST(psp_build_of_unknown_version_warns)
 	EXPECT_EQ(falcon_psp_build(&psp, hdr), 0);
 }
 
-/* spec: 7.1 PSP fields survive build and parse */
+/* spec: 7.1+1 PSP fields survive build and parse */
 TEST(psp_random_round_trips)
 {
 	unsigned int n;

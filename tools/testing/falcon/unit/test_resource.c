@@ -21,7 +21,10 @@ static void pools(u32 pkts, u32 bytes)
 	}
 }
 
-/* spec: 8.2.2 a packet takes one context and cells by its length */
+/*
+ * spec: 8.2.2-1 8.2.2-2 8.2.2-4 a packet takes one context and cells by its
+ * length
+ */
 TEST(pool_counts_packets_and_cells_8_2_2)
 {
 	pools(100, 100 * FALCON_CELL_BYTES);
@@ -41,7 +44,7 @@ TEST(pool_counts_packets_and_cells_8_2_2)
 	EXPECT_EQ(a.pkts[TX], 0);
 }
 
-/* spec: 8.2.2 what does not fit takes nothing, of either resource */
+/* spec: 8.2.2+1 what does not fit takes nothing, of either resource */
 TEST(pool_refusal_takes_nothing_8_2_2)
 {
 	pools(2, 10 * FALCON_CELL_BYTES);
@@ -55,7 +58,10 @@ TEST(pool_refusal_takes_nothing_8_2_2)
 	EXPECT_EQ(a.pkts[TX], 2);
 }
 
-/* spec: 8.2.1.2 CR rule 1: what goes out and what comes in do not share */
+/*
+ * spec: 8.2.1.2-1 8.2.1.2-4 8.2.2-5 CR rule 1: what goes out and what comes in
+ * do not share
+ */
 TEST(pools_are_independent_8_2_1_2)
 {
 	pools(1, 0);
@@ -66,7 +72,10 @@ TEST(pools_are_independent_8_2_1_2)
 	EXPECT_TRUE(falcon_res_get(&res, &a, FALCON_POOL_RX_REQ, 1));
 }
 
-/* spec: 8.2.4 in the red zone only head-of-line requests are accepted */
+/*
+ * spec: 8.2.2-7 8.2.4-2 in the red zone only head-of-line requests are
+ * accepted
+ */
 TEST(red_zone_admits_head_of_line_only_8_2_4)
 {
 	u32 i;
@@ -83,7 +92,7 @@ TEST(red_zone_admits_head_of_line_only_8_2_4)
 	EXPECT_TRUE(falcon_res_get_net(&res, &b, 1, true));
 }
 
-/* spec: 8.2.4 the zones hold for buffers as for packets */
+/* spec: 8.2.4-2 the zones hold for buffers as for packets */
 TEST(red_zone_of_buffers_8_2_4)
 {
 	pools(0, 4096 * FALCON_CELL_BYTES);
@@ -95,7 +104,7 @@ TEST(red_zone_of_buffers_8_2_4)
 	EXPECT_FALSE(falcon_res_get_net(&res, &a, 1, true));
 }
 
-/* spec: 8.2.1.2 CR rule 3: a head-of-line request of any size finds room */
+/* spec: 8.2.1.2-5 CR rule 3: a head-of-line request of any size finds room */
 TEST(red_zone_holds_the_largest_packet_8_2_1_2)
 {
 	u32 cells;
@@ -117,7 +126,7 @@ TEST(red_zone_holds_the_largest_packet_8_2_1_2)
 	}
 }
 
-/* spec: 10.2 31 thresholds cut the occupancy into 32 levels */
+/* spec: 10.2-3 thresholds cut the occupancy into 32 levels */
 TEST(level_is_quantised_to_32_10_2)
 {
 	u32 i;
@@ -131,7 +140,7 @@ TEST(level_is_quantised_to_32_10_2)
 	EXPECT_EQ(falcon_res_level(NULL), 0);
 }
 
-/* spec: 10.2 an ACK carries the larger level of the two pools */
+/* spec: 10.2-4 an ACK carries the larger level of the two pools */
 TEST(level_is_the_larger_of_two_pools_10_2)
 {
 	pools(3200, 64 * FALCON_CELL_BYTES);
@@ -142,7 +151,7 @@ TEST(level_is_the_larger_of_two_pools_10_2)
 	EXPECT_EQ(falcon_res_level(&res), 1);
 }
 
-/* spec: 10.2 ema = (1 - alpha) ema + alpha occupancy, at each change */
+/* spec: 10.2-1 ema = (1 - alpha) ema + alpha occupancy, at each change */
 TEST(occupancy_average_follows_ema_10_2)
 {
 	double ema = 0;
@@ -165,7 +174,7 @@ TEST(occupancy_average_follows_ema_10_2)
 	}
 }
 
-/* spec: 8.2.3 a connection may hold alpha times what is free */
+/* spec: 8.2.3+1 a connection may hold alpha times what is free */
 TEST(backpressure_is_alpha_times_free_8_2_3)
 {
 	u32 held = 0;
@@ -183,7 +192,9 @@ TEST(backpressure_is_alpha_times_free_8_2_3)
 	EXPECT_FALSE(a.xoff);
 }
 
-/* spec: 8.2.3 a retransmitting connection gets less, an idle one always some */
+/*
+ * spec: 8.2.3+1 a retransmitting connection gets less, an idle one always some
+ */
 TEST(backpressure_is_dynamic_8_2_3)
 {
 	u32 held = 0;
@@ -202,7 +213,7 @@ TEST(backpressure_is_dynamic_8_2_3)
 	EXPECT_FALSE(falcon_res_xon(&res, &b, false));
 }
 
-/* spec: 8.2.3 the buffers count for backpressure as the packets do */
+/* spec: 8.2.3+1 the buffers count for backpressure as the packets do */
 TEST(backpressure_of_buffers_8_2_3)
 {
 	pools(0, 900 * FALCON_CELL_BYTES);
@@ -211,7 +222,7 @@ TEST(backpressure_of_buffers_8_2_3)
 	EXPECT_TRUE(falcon_res_xon(NULL, &a, false));
 }
 
-/* spec: 8.2.3 six credit counters tell what is left */
+/* spec: 8.2.3-8 six credit counters tell what is left */
 TEST(credits_are_what_is_left_8_2_3)
 {
 	struct falcon_credits cr;
@@ -227,7 +238,7 @@ TEST(credits_are_what_is_left_8_2_3)
 	EXPECT_EQ(cr.res_buf_tx, U32_MAX);
 }
 
-/* spec: 8.2.2 a pool smaller than a cell still has one */
+/* spec: 8.2.2+1 a pool smaller than a cell still has one */
 TEST(tiny_pool_has_a_cell_8_2_2)
 {
 	pools(1, 1);
@@ -235,7 +246,7 @@ TEST(tiny_pool_has_a_cell_8_2_2)
 	EXPECT_FALSE(falcon_res_get(&res, &a, TX, 1));
 }
 
-/* spec: 8.2.2 without pools everything is admitted, and still counted */
+/* spec: 8.2.2+1 without pools everything is admitted, and still counted */
 TEST(unlimited_pools_admit_everything_8_2_2)
 {
 	u32 i;

@@ -113,7 +113,7 @@ static u32 measured_target(struct world *w)
 	return delay - 1;
 }
 
-/* spec: 10.1 full, fabric, forward and reverse delay */
+/* spec: 10.1-1 full, fabric, forward and reverse delay */
 TEST(delay_select)
 {
 	struct falcon_fae_event ev = {
@@ -131,7 +131,7 @@ TEST(delay_select)
 	EXPECT_EQ(falcon_fae_rtt(&ev), 720);
 }
 
-/* spec: 10.1 time-stamps of 24 bits wrap */
+/* spec: 10.1-1 time-stamps of 24 bits wrap */
 TEST(delay_across_the_wrap)
 {
 	struct falcon_fae_event ev = {
@@ -143,7 +143,7 @@ TEST(delay_across_the_wrap)
 	EXPECT_EQ(falcon_fae_delay(&ev), 300 - 51);
 }
 
-/* spec: 10.1 a delay below zero, by rounding, is none */
+/* spec: 10.1-1 a delay below zero, by rounding, is none */
 TEST(negative_delay_is_none)
 {
 	struct falcon_fae_event ev = {
@@ -156,7 +156,7 @@ TEST(negative_delay_is_none)
 	EXPECT_EQ(falcon_fae_delay(&ev), 0);
 }
 
-/* spec: 10.3.1 additive increase: fabric_additive_increment an RTT */
+/* spec: 10.3.1-1 additive increase: fabric_additive_increment an RTT */
 TEST(increase_above_one_packet)
 {
 	struct world w;
@@ -168,7 +168,7 @@ TEST(increase_above_one_packet)
 	EXPECT_EQ(w.res.inter_packet_gap, 0);
 }
 
-/* spec: 10.3.1 below one packet the increase is not divided by fcwnd */
+/* spec: 10.3.1-1 below one packet the increase is not divided by fcwnd */
 TEST(increase_below_one_packet)
 {
 	struct world w;
@@ -185,7 +185,7 @@ TEST(increase_below_one_packet)
 	EXPECT_EQ(w.res.fcwnd, 2 * PKT);
 }
 
-/* spec: 10.3.1 fcwnd increases while smoothed_delay <= delay_target */
+/* spec: 10.3.1-1 fcwnd increases while smoothed_delay <= delay_target */
 TEST(delay_at_the_target_increases)
 {
 	struct world w;
@@ -197,7 +197,9 @@ TEST(delay_at_the_target_increases)
 	EXPECT_EQ(target, 200);
 }
 
-/* spec: 10.3.1 small increases add up, though one is below the wire's 2^-10 */
+/*
+ * spec: 10.3.1-1 small increases add up, though one is below the wire's 2^-10
+ */
 TEST(increases_below_the_interface_quantum_add_up)
 {
 	struct world w;
@@ -212,7 +214,7 @@ TEST(increases_below_the_interface_quantum_add_up)
 	EXPECT_NEAR(w.res.fcwnd / 1024.0, 201, 0.005);
 }
 
-/* spec: 10.3.1 multiplicative decrease by beta x the excess of delay */
+/* spec: 10.3.1-2 multiplicative decrease by beta x the excess of delay */
 TEST(decrease_in_proportion)
 {
 	struct world w;
@@ -227,7 +229,7 @@ TEST(decrease_in_proportion)
 	EXPECT_EQ(w.res.fabric_window_time_marker, w.ev.now);
 }
 
-/* spec: 10.3.1 max_fabric_multiplicative_decrease_factor */
+/* spec: 10.3.1-2 max_fabric_multiplicative_decrease_factor */
 TEST(decrease_at_most_by_half)
 {
 	struct world w;
@@ -239,7 +241,7 @@ TEST(decrease_at_most_by_half)
 	EXPECT_EQ(w.res.fcwnd, 5 * PKT);
 }
 
-/* spec: 10.3.1 10.3.6 fcwnd decreases at most once an RTT */
+/* spec: 10.3.1-2 10.3.6-1 fcwnd decreases at most once an RTT */
 TEST(no_second_decrease_within_an_rtt)
 {
 	struct world w;
@@ -257,7 +259,10 @@ TEST(no_second_decrease_within_an_rtt)
 	EXPECT_EQ(w.res.fabric_window_time_marker, w.ev.now);
 }
 
-/* spec: 10.3.6 an increase drags an old marker to now - RTT, never a young */
+/*
+ * spec: 10.3.4-3 10.3.6-2 an increase drags an old marker to now - RTT, never
+ * a young
+ */
 TEST(increase_drags_the_fabric_marker)
 {
 	struct world w;
@@ -273,7 +278,7 @@ TEST(increase_drags_the_fabric_marker)
 	EXPECT_EQ(w.res.fabric_window_time_marker, w.ev.now - 400);
 }
 
-/* spec: 10.3.6 the guards hold across the wrap of 24 bits */
+/* spec: 10.3.4-3 10.3.6-2 the guards hold across the wrap of 24 bits */
 TEST(guards_across_the_wrap)
 {
 	struct world w;
@@ -297,7 +302,7 @@ TEST(guards_across_the_wrap)
 	EXPECT_EQ(w.res.fabric_window_time_marker, (100 - 400) & MASK);
 }
 
-/* spec: 10.3.1 fcwnd stays within min_fcwnd and max_fcwnd */
+/* spec: 10.3.1-3 fcwnd stays within min_fcwnd and max_fcwnd */
 TEST(fcwnd_bounds)
 {
 	struct world w;
@@ -315,7 +320,7 @@ TEST(fcwnd_bounds)
 	EXPECT_EQ(w.res.fcwnd, 10);		/* 0.01 */
 }
 
-/* spec: 10.3.6 fcwnd at its minimum counts as decreased */
+/* spec: 10.3.1-3 fcwnd at its minimum counts as decreased */
 TEST(fcwnd_at_minimum_renews_the_marker)
 {
 	struct world w;
@@ -328,7 +333,10 @@ TEST(fcwnd_at_minimum_renews_the_marker)
 	EXPECT_EQ(w.res.fabric_window_time_marker, w.ev.now);
 }
 
-/* spec: 10.3.4 flow scaling: max at the smallest window, 0 at the largest */
+/*
+ * spec: 10.3.4-1 10.3.4-2 flow scaling: max at the smallest window, 0 at the
+ * largest
+ */
 TEST(flow_scaling)
 {
 	static const u32 fcwnd[] = {
@@ -354,7 +362,7 @@ TEST(flow_scaling)
 	EXPECT_NEAR(scaling_units(256), 0, 0.0001);
 }
 
-/* spec: 10.3.4 topology scaling: 1 us a hop */
+/* spec: 10.3.4-1 topology scaling: 1 us a hop */
 TEST(topology_scaling)
 {
 	struct world w;
@@ -369,7 +377,7 @@ TEST(topology_scaling)
 	}
 }
 
-/* spec: 10.3.4 GetSmoothed weighs the old value by alpha */
+/* spec: 10.1-4 GetSmoothed weighs the old value by alpha */
 TEST(rtt_smoothing)
 {
 	struct world w;
@@ -381,7 +389,7 @@ TEST(rtt_smoothing)
 	EXPECT_EQ(w.res.delay_state, 100);
 }
 
-/* spec: 10.6.2 a state of 0 takes the first sample whole */
+/* spec: 10.1-4 a state of 0 takes the first sample whole */
 TEST(first_sample_is_taken_whole)
 {
 	struct world w;
@@ -392,7 +400,7 @@ TEST(first_sample_is_taken_whole)
 	EXPECT_EQ(w.res.delay_state, 100);
 }
 
-/* spec: 10.6.2.1 delay_state and rtt_state serve when there is no sample */
+/* spec: 10.6.2.1-5 delay_state and rtt_state serve when there is no sample */
 TEST(states_serve_without_a_sample)
 {
 	struct world w;
@@ -414,7 +422,7 @@ TEST(states_serve_without_a_sample)
 	EXPECT_EQ(w.res.fcwnd, 10 * PKT);
 }
 
-/* spec: 10.3.4 10.3.5 the gap is rtt / fcwnd below one packet, else 0 */
+/* spec: 10.3.4-4 10.3.4-5 the gap is rtt / fcwnd below one packet, else 0 */
 TEST(inter_packet_gap)
 {
 	struct world w;
@@ -437,7 +445,7 @@ TEST(inter_packet_gap)
 	EXPECT_EQ(w.res.inter_packet_gap, 400);
 }
 
-/* spec: 10.6.2.2 inter_packet_gap has 20 bits */
+/* spec: 10.6.2.2-2 inter_packet_gap has 20 bits */
 TEST(inter_packet_gap_saturates)
 {
 	struct world w;
@@ -460,7 +468,10 @@ static void nic(struct world *w, u32 ncwnd, u8 level, bool up, u32 since)
 	swift(w);
 }
 
-/* spec: 10.3.1 ncwnd increases once an RTT while the level is below target */
+/*
+ * spec: 10.3.1-4 10.3.6-1 ncwnd increases once an RTT while the level is below
+ * target
+ */
 TEST(ncwnd_increase_once_an_rtt)
 {
 	struct world w;
@@ -473,7 +484,7 @@ TEST(ncwnd_increase_once_an_rtt)
 	EXPECT_EQ(w.res.nic_window_time_marker, w.ev.now - 399);
 }
 
-/* spec: 10.3.1 after a decrease ncwnd may increase at once */
+/* spec: 10.3.1-4 after a decrease ncwnd may increase at once */
 TEST(ncwnd_increase_after_decrease)
 {
 	struct world w;
@@ -484,7 +495,10 @@ TEST(ncwnd_increase_after_decrease)
 	EXPECT_EQ(w.res.nic_window_time_marker, w.ev.now);
 }
 
-/* spec: 10.3.1 ncwnd decreases by the excess of the level, at most by half */
+/*
+ * spec: 10.3.1-5 10.5-2 ncwnd decreases by the excess of the level, at most by
+ * half
+ */
 TEST(ncwnd_decrease_in_proportion)
 {
 	struct world w;
@@ -500,7 +514,7 @@ TEST(ncwnd_decrease_in_proportion)
 	EXPECT_EQ(w.res.ncwnd_direction, 1);
 }
 
-/* spec: 10.3.1 a level at its target decreases by nothing */
+/* spec: 10.3.1-5 a level at its target decreases by nothing */
 TEST(ncwnd_at_target_level)
 {
 	struct world w;
@@ -511,7 +525,7 @@ TEST(ncwnd_at_target_level)
 	EXPECT_EQ(w.res.nic_window_time_marker, w.ev.now - 400);
 }
 
-/* spec: 10.3.1 ncwnd stays within min_ncwnd and max_ncwnd */
+/* spec: 10.3.1-5 10.3.5-3 ncwnd stays within min_ncwnd and max_ncwnd */
 TEST(ncwnd_bounds)
 {
 	struct world w;
@@ -524,7 +538,9 @@ TEST(ncwnd_bounds)
 	EXPECT_EQ(w.res.nic_window_time_marker, w.ev.now);
 }
 
-/* spec: 10.3.6 ncwnd at its maximum can decrease within an RTT of congestion */
+/*
+ * spec: 10.3.1-7 ncwnd at its maximum can decrease within an RTT of congestion
+ */
 TEST(ncwnd_leaves_its_maximum)
 {
 	struct world w;
@@ -545,7 +561,7 @@ TEST(ncwnd_leaves_its_maximum)
 	EXPECT_EQ(w.res.ncwnd, 1);
 }
 
-/* spec: 10.3.6 ncwnd leaves its minimum, one request an RTT */
+/* spec: 10.3.1-7 ncwnd leaves its minimum, one request an RTT */
 TEST(ncwnd_leaves_its_minimum)
 {
 	struct world w;
@@ -575,7 +591,7 @@ static void resource_nack(struct world *w, u32 ncwnd, bool up, u32 since)
 	swift(w);
 }
 
-/* spec: 10.3.3 a resource NACK takes the maximum decrease of ncwnd */
+/* spec: 9.2.4-3 10.3.3-1 a resource NACK takes the maximum decrease of ncwnd */
 TEST(resource_nack_halves_ncwnd)
 {
 	struct world w;
@@ -587,7 +603,10 @@ TEST(resource_nack_halves_ncwnd)
 	EXPECT_GT(w.res.fcwnd, 10 * PKT);	/* as by any other NACK */
 }
 
-/* spec: 10.3.3 a second resource NACK within an RTT decreases no more */
+/*
+ * spec: 10.3.3-2 10.3.6-1 a second resource NACK within an RTT decreases no
+ * more
+ */
 TEST(resource_nack_once_an_rtt)
 {
 	struct world w;
@@ -601,7 +620,7 @@ TEST(resource_nack_once_an_rtt)
 	EXPECT_EQ(w.res.ncwnd, 1);
 }
 
-/* spec: 10.3.1 other NACKs are processed as ACKs */
+/* spec: 10.3.1-6 other NACKs are processed as ACKs */
 TEST(other_nacks_are_as_acks)
 {
 	struct world a, n;
@@ -628,7 +647,7 @@ static void retx(struct world *w, u8 count, u32 since)
 	swift(w);
 }
 
-/* spec: 10.3.2 the first retransmission halves fcwnd, once an RTT */
+/* spec: 10.3.2-1 the first retransmission halves fcwnd, once an RTT */
 TEST(first_retransmission_halves_fcwnd)
 {
 	struct world w;
@@ -644,7 +663,10 @@ TEST(first_retransmission_halves_fcwnd)
 	EXPECT_EQ(w.res.fcwnd, 10 * PKT);
 }
 
-/* spec: 10.3.2 retransmit_limit sends fcwnd to its minimum, and paces */
+/*
+ * spec: 10.3.2-2 10.3.2-5 retransmit_limit sends fcwnd to its minimum, and
+ * paces
+ */
 TEST(retransmit_limit)
 {
 	struct world w;
@@ -658,7 +680,7 @@ TEST(retransmit_limit)
 	}
 }
 
-/* spec: 10.3.2 fcwnd does not fall below its minimum */
+/* spec: 10.3.2-2 10.3.2-5 fcwnd does not fall below its minimum */
 TEST(retransmission_at_the_minimum)
 {
 	struct world w;
@@ -670,7 +692,7 @@ TEST(retransmission_at_the_minimum)
 	EXPECT_EQ(w.res.fcwnd, 10);
 }
 
-/* spec: 10.3.2 retransmit_timeout = max(scalar x smoothed_rtt, min) */
+/* spec: 10.3.2-3 retransmit_timeout = max(scalar x smoothed_rtt, min) */
 TEST(retransmit_timeout)
 {
 	struct world w;
@@ -692,7 +714,7 @@ TEST(retransmit_timeout)
 	EXPECT_EQ(w.res.retransmit_timeout, MASK);
 }
 
-/* spec: 10.3.2 without an RTT the initial timeout stays in force */
+/* spec: 10.3.2-3 without an RTT the initial timeout stays in force */
 TEST(retransmit_timeout_before_any_sample)
 {
 	struct world w;
@@ -703,7 +725,7 @@ TEST(retransmit_timeout_before_any_sample)
 	EXPECT_EQ(w.res.retransmit_timeout, 7629);
 }
 
-/* spec: 10.3.4 an algorithm may guard by the smoothed RTT instead */
+/* spec: 10.3.4-3 an algorithm may guard by the smoothed RTT instead */
 TEST(guard_by_smoothed_rtt)
 {
 	struct falcon_swift_params old = *falcon_swift_in_use, p = old;
@@ -746,7 +768,7 @@ static bool plb_round(struct world *w, u32 ok, u32 bad)
 	return reroute;
 }
 
-/* spec: 10.4 five consecutive congested RTTs reroute the flow, then anew */
+/* spec: 10.4-3 five consecutive congested RTTs reroute the flow, then anew */
 TEST(plb_reroutes_after_consecutive_congested_rounds)
 {
 	struct world w;
@@ -757,7 +779,9 @@ TEST(plb_reroutes_after_consecutive_congested_rounds)
 		EXPECT_EQ(plb_round(&w, 0, 10), i % 5 == 0);
 }
 
-/* spec: 10.4 a round with a smaller congested fraction begins the count anew */
+/*
+ * spec: 10.4-3 a round with a smaller congested fraction begins the count anew
+ */
 TEST(plb_count_restarts)
 {
 	struct world w;
@@ -772,7 +796,7 @@ TEST(plb_count_restarts)
 	EXPECT_TRUE(plb_round(&w, 0, 10));
 }
 
-/* spec: 10.4 a fraction no less than plb_congestion_threshold is congested */
+/* spec: 10.4-2 a fraction no less than plb_congestion_threshold is congested */
 TEST(plb_fraction_at_the_threshold)
 {
 	struct world w;
@@ -786,7 +810,7 @@ TEST(plb_fraction_at_the_threshold)
 		EXPECT_FALSE(plb_round(&w, 501, 499));
 }
 
-/* spec: 10.4 congested: smoothed_delay > delay_target x multiplier */
+/* spec: 10.4-1 congested: smoothed_delay > delay_target x multiplier */
 TEST(plb_delay_multiplier)
 {
 	struct world w;
@@ -809,7 +833,7 @@ TEST(plb_delay_multiplier)
 	}
 }
 
-/* spec: 10.4 a round is the smaller of fcwnd and ncwnd before the event */
+/* spec: 10.4-2 a round is the smaller of fcwnd and ncwnd before the event */
 TEST(plb_round_is_the_smaller_window)
 {
 	struct falcon_plb plb = { 0 };
@@ -828,7 +852,7 @@ TEST(plb_round_is_the_smaller_window)
 					 200 << 8), i % 20 == 0);
 }
 
-/* spec: 10.4 PLB runs at ACK events only, and can be turned off */
+/* spec: 10.4-4 PLB runs at ACK events only, and can be turned off */
 TEST(plb_not_at_nacks)
 {
 	struct falcon_swift_params p = *falcon_swift_in_use;
@@ -847,7 +871,7 @@ TEST(plb_not_at_nacks)
 		EXPECT_FALSE(falcon_plb_ack(&plb, &p, &w.ev, 900, 200 << 8));
 }
 
-/* spec: 10.4 after the second time-out of a packet its flow is rerouted */
+/* spec: 10.4+1 after the second time-out of a packet its flow is rerouted */
 TEST(prr_after_repeated_timeouts)
 {
 	struct falcon_plb plb = { 0 };
@@ -876,7 +900,7 @@ TEST(prr_after_repeated_timeouts)
 	EXPECT_FALSE(falcon_prr_retx(&plb, 2, &ev));
 }
 
-/* spec: 10.3.2 a dead path: Swift asks for a new one */
+/* spec: 10.4+1 a dead path: Swift asks for a new one */
 TEST(swift_reroutes_after_timeouts)
 {
 	struct world w;
@@ -888,7 +912,7 @@ TEST(swift_reroutes_after_timeouts)
 	EXPECT_TRUE(w.res.randomize_path);
 }
 
-/* spec: 10.5 initial windows, and the default parameters */
+/* spec: 10.5-1 initial windows, and the default parameters */
 TEST(initial_windows)
 {
 	struct falcon_fae_result res = { 0 };
@@ -900,7 +924,7 @@ TEST(initial_windows)
 	EXPECT_EQ(res.inter_packet_gap, 0);
 }
 
-/* spec: 10.5 what follows from the default parameters is what is built in */
+/* spec: 10.5-1 what follows from the default parameters is what is built in */
 TEST(built_in_parameters_are_consistent)
 {
 	struct world a, b;
@@ -927,7 +951,7 @@ TEST(built_in_parameters_are_consistent)
 	EXPECT_EQ(falcon_swift_set_params(&_p), -EINVAL);		\
 } while (0)
 
-/* spec: 10.5 a parameter out of its range is refused, and none changes */
+/* spec: 10.5-1 a parameter out of its range is refused, and none changes */
 TEST(parameter_ranges)
 {
 	struct falcon_swift_params before = *falcon_swift_in_use;
@@ -957,7 +981,7 @@ TEST(parameter_ranges)
 	EXPECT_BYTES(falcon_swift_in_use, &before, sizeof(before));
 }
 
-/* spec: 10.5.2 a target level of 0: an empty buffer decreases nothing */
+/* spec: 10.3.1-5 a target level of 0: an empty buffer decreases nothing */
 TEST(target_level_zero)
 {
 	struct falcon_swift_params old = *falcon_swift_in_use, p = old;
@@ -1155,7 +1179,7 @@ static void compare(const struct world *w, const struct ref *r)
 	ASSERT_EQ(res->nic_window_time_marker, r->nmarker);
 }
 
-/* spec: 10.3 within 0.5 % of double precision, event by event, any state */
+/* spec: 10.3+2 within 0.5 % of double precision, event by event, any state */
 TEST(fixed_point_against_double_one_event)
 {
 	struct world w;
@@ -1181,7 +1205,7 @@ TEST(fixed_point_against_double_one_event)
 	}
 }
 
-/* spec: 10.3 within 0.5 % of double precision, over a million events */
+/* spec: 10.3+2 within 0.5 % of double precision, over a million events */
 TEST(fixed_point_against_double_trajectory)
 {
 	struct ref r = { .fcwnd = 32, .ncwnd = 64, .up = true };
@@ -1254,7 +1278,7 @@ static void random_params(struct falcon_swift_params *p)
 	p->plb_threshold_q16 = any(0, 65536);
 }
 
-/* spec: 10.5 no parameters and no event take a result out of its bounds */
+/* spec: 10.3+2 no parameters and no event take a result out of its bounds */
 TEST(results_stay_in_bounds)
 {
 	struct falcon_swift_params old = *falcon_swift_in_use, p = old;
@@ -1289,7 +1313,7 @@ TEST(results_stay_in_bounds)
 	falcon_swift_set_params(&old);
 }
 
-/* spec: 10.3 AIMD: one packet more an RTT, half at a loss, no pacing */
+/* spec: 10.3+3 AIMD: one packet more an RTT, half at a loss, no pacing */
 TEST(aimd)
 {
 	struct falcon_fae_result res = { 0 };
@@ -1327,7 +1351,7 @@ TEST(aimd)
 	EXPECT_EQ(w.res.fcwnd, 256 * PKT);
 }
 
-/* spec: 10.3 fixed: the windows never move, the timeout does */
+/* spec: 10.3+3 fixed: the windows never move, the timeout does */
 TEST(fixed)
 {
 	struct falcon_fae_result res = { 0 };

@@ -53,7 +53,7 @@ static u32 dropped(void)
 	return n;
 }
 
-/* spec: 8.5.1 the states of a push */
+/* spec: 8.5.1-6 8.5.3.3-2 8.5.3.3-3 the states of a push */
 TEST(target_push_states_8_5_1)
 {
 	struct falcon_rxpkt *rx;
@@ -69,7 +69,10 @@ TEST(target_push_states_8_5_1)
 	EXPECT_EQ(rx->state, FALCON_PUSH_REQ_ULP_ACKD);
 }
 
-/* spec: 8.5.1 the states of a pull and its data */
+/*
+ * spec: 7.3-4 8.5.1-5 8.5.3.1-2 8.5.3.1-3 8.5.3.2-1 8.5.3.2-4 the states of a
+ * pull and its data
+ */
 TEST(target_pull_states_8_5_1)
 {
 	struct falcon_resp *resp;
@@ -96,7 +99,10 @@ TEST(target_pull_states_8_5_1)
 	EXPECT_TRUE(solo_released(&s) == resp);
 }
 
-/* spec: 8.5.1 an answer out of place is a bug of the ULP, and does nothing */
+/*
+ * spec: 8.5.1-5 8.5.1-6 an answer out of place is a bug of the ULP, and does
+ * nothing
+ */
 TEST(target_answer_twice_8_5_1)
 {
 	struct falcon_rxpkt *rx;
@@ -110,7 +116,10 @@ TEST(target_answer_twice_8_5_1)
 	EXPECT_EQ(s.c.rx[DATA].base, 1);
 }
 
-/* spec: 8.5.2 ordered: pushes and pulls are delivered in RSN order */
+/*
+ * spec: 7.2-12 8.5.1-3 8.5.1-4 8.5.2-1 8.5.3.1-2 8.5.3.3-2 ordered: pushes and
+ * pulls are delivered in RSN order
+ */
 TEST(delivery_in_rsn_order_8_5_2)
 {
 	solo_init(&s, true);
@@ -128,7 +137,7 @@ TEST(delivery_in_rsn_order_8_5_2)
 	EXPECT_EQ(s.c.rx_brsn, 0);
 }
 
-/* spec: 8.5.2 unordered: as they arrive */
+/* spec: 8.5.2-2 unordered: as they arrive */
 TEST(delivery_unordered_8_5_2)
 {
 	solo_init(&s, false);
@@ -138,7 +147,7 @@ TEST(delivery_unordered_8_5_2)
 	delivers(2);
 }
 
-/* spec: 8.5.1 RSN order wraps at 2^32 */
+/* spec: 8.5.1-2 8.5.1-4 RSN order wraps at 2^32 */
 TEST(delivery_order_wraps_8_5_1)
 {
 	u32 i;
@@ -152,7 +161,10 @@ TEST(delivery_order_wraps_8_5_1)
 		delivers(0xfffffffd + i);
 }
 
-/* spec: 8.5.1 BRSN is the oldest delivered and not acknowledged by the ULP */
+/*
+ * spec: 8.5.1-1 8.5.1-2 BRSN is the oldest delivered and not acknowledged by
+ * the ULP
+ */
 TEST(brsn_follows_acceptance_8_5_1)
 {
 	struct falcon_rxpkt *rx[4];
@@ -172,7 +184,7 @@ TEST(brsn_follows_acceptance_8_5_1)
 	EXPECT_EQ(s.c.rx_brsn, 4);
 }
 
-/* spec: 8.5.2 an RSN comes once: another PSN with it is acked and dropped */
+/* spec: 8.5.2+1 an RSN comes once: another PSN with it is acked and dropped */
 TEST(duplicate_rsn_is_dropped_8_5_2)
 {
 	solo_init(&s, true);
@@ -185,7 +197,7 @@ TEST(duplicate_rsn_is_dropped_8_5_2)
 	delivers_nothing();
 }
 
-/* spec: 8.5.3 what is held ahead of its turn is bounded */
+/* spec: 8.5.1+1 what is held ahead of its turn is bounded */
 TEST(reorder_is_bounded_8_5_3)
 {
 	u32 i;
@@ -209,7 +221,10 @@ TEST(reorder_is_bounded_8_5_3)
 	delivers(0);
 }
 
-/* spec: 8.5.1 delivered and unanswered RSNs are bounded, and go on after that */
+/*
+ * spec: 8.5.1+1 delivered and unanswered RSNs are bounded, and go on after
+ * that
+ */
 TEST(unanswered_are_bounded_8_5_1)
 {
 	static struct falcon_rxpkt *rx[FALCON_RSN_WIN + 40];
@@ -232,7 +247,10 @@ TEST(unanswered_are_bounded_8_5_1)
 	EXPECT_EQ(n, 8);
 }
 
-/* spec: 8.5.3 no resources: a NACK, and the packet may come again */
+/*
+ * spec: 8.5.3.1-1 8.5.3.3-1 11-15 no resources: a NACK, and the packet may
+ * come again
+ */
 TEST(no_resources_draws_nack_8_5_3)
 {
 	static struct falcon_resources res;
@@ -254,7 +272,10 @@ TEST(no_resources_draws_nack_8_5_3)
 	EXPECT_EQ(atomic_read(&res.pool[FALCON_POOL_RX_NET].pkts), 0);
 }
 
-/* spec: 8.2.1.2 CR rule 3: in the red zone the head of the line still enters */
+/*
+ * spec: 8.2.1.2-5 8.2.4-2 CR rule 3: in the red zone the head of the line
+ * still enters
+ */
 TEST(red_zone_admits_head_of_line_8_2_1_2)
 {
 	static struct falcon_resources res;
@@ -273,7 +294,7 @@ TEST(red_zone_admits_head_of_line_8_2_1_2)
 	EXPECT_EQ(s.c.rx[DATA].base, 8);
 }
 
-/* spec: 8.2.4 unordered requests enter in the green zone */
+/* spec: 8.2.4+1 unordered requests enter in the green zone */
 TEST(unordered_admission_8_2_4)
 {
 	static struct falcon_resources res;
@@ -292,7 +313,10 @@ TEST(unordered_admission_8_2_4)
 	EXPECT_EQ(dropped(), 7);
 }
 
-/* spec: 8.5.3.4 RNR of a push: NACK with its time-out, the packet is dropped */
+/*
+ * spec: 8.5.3.4-1 9.1.7-3 11-25 RNR of a push: NACK with its time-out, the
+ * packet is dropped
+ */
 TEST(rnr_of_push_8_5_3_4)
 {
 	struct falcon_rxpkt *rx;
@@ -314,7 +338,10 @@ TEST(rnr_of_push_8_5_3_4)
 	EXPECT_EQ(s.c.rx_brsn, 1);
 }
 
-/* spec: 8.5.3.4 RNR of a pull: delivered again when the time is over */
+/*
+ * spec: 8.5.3.4-2 8.5.3.4-4 11-26 RNR of a pull: delivered again when the time
+ * is over
+ */
 TEST(rnr_of_pull_8_5_3_4)
 {
 	struct falcon_rxpkt *rx;
@@ -337,7 +364,7 @@ TEST(rnr_of_pull_8_5_3_4)
 	EXPECT_EQ(falcon_core_next_timer(&s.c), FALCON_NO_TIMER);
 }
 
-/* spec: 8.5.3.4 unordered pulls are delivered again as they are due */
+/* spec: 8.5.3.4-2 unordered pulls are delivered again as they are due */
 TEST(rnr_of_pulls_unordered_8_5_3_4)
 {
 	struct falcon_rxpkt *rx[2];
@@ -357,7 +384,7 @@ TEST(rnr_of_pulls_unordered_8_5_3_4)
 	EXPECT_TRUE(delivers(0) == rx[0]);
 }
 
-/* spec: 8.5.3.4 ordered: after an RNR of N later pushes are RNR NACKed */
+/* spec: 8.5.3.4-3 ordered: after an RNR of N later pushes are RNR NACKed */
 TEST(rnr_covers_later_pushes_8_5_3_4)
 {
 	struct falcon_rxpkt *rx;
@@ -377,7 +404,7 @@ TEST(rnr_covers_later_pushes_8_5_3_4)
 	delivers_nothing();
 }
 
-/* spec: 8.5.3.4 until the ULP has accepted N; then in order */
+/* spec: 8.5.3.4-3 until the ULP has accepted N; then in order */
 TEST(rnr_until_accepted_8_5_3_4)
 {
 	struct falcon_rxpkt *rx;
@@ -404,7 +431,7 @@ TEST(rnr_until_accepted_8_5_3_4)
 	EXPECT_EQ(s.c.rsn.nr_rnr, 0);
 }
 
-/* spec: 8.5.3.4 a pull after an RNR is held, it cannot be NACKed */
+/* spec: 8.5.3.4-3 a pull after an RNR is held, it cannot be NACKed */
 TEST(rnr_holds_later_pulls_8_5_3_4)
 {
 	struct falcon_rxpkt *rx;
@@ -422,7 +449,9 @@ TEST(rnr_holds_later_pulls_8_5_3_4)
 	delivers(1);
 }
 
-/* spec: 8.5.3.4 what was accepted out of turn before an RNR is not repeated */
+/*
+ * spec: 8.5.3.4+1 what was accepted out of turn before an RNR is not repeated
+ */
 TEST(rnr_after_later_was_accepted_8_5_3_4)
 {
 	struct falcon_rxpkt *rx[4];
@@ -455,7 +484,7 @@ TEST(rnr_after_later_was_accepted_8_5_3_4)
 	EXPECT_EQ(s.c.rx_brsn, 5);
 }
 
-/* spec: 8.5.3.4 unordered: an RNR is nobody else's business */
+/* spec: 8.5.3.4+1 unordered: an RNR is nobody else's business */
 TEST(rnr_unordered_push_8_5_3_4)
 {
 	solo_init(&s, false);
@@ -469,7 +498,7 @@ TEST(rnr_unordered_push_8_5_3_4)
 	EXPECT_EQ(s.c.rx[DATA].base, 2);
 }
 
-/* spec: 8.5.3.4 an RNR whose packet the initiator has given up ends there */
+/* spec: 8.5.3.4+3 an RNR whose packet the initiator has given up ends there */
 TEST(rnr_after_resync_8_5_3_4)
 {
 	struct falcon_rxpkt *rx;
@@ -487,7 +516,7 @@ TEST(rnr_after_resync_8_5_3_4)
 	EXPECT_EQ(s.c.rsn.nr_rnr, 0);
 }
 
-/* spec: 9.2.5 a resync for an RSN that an RNR awaits ends the wait */
+/* spec: 9.2.5+1 a resync for an RSN that an RNR awaits ends the wait */
 TEST(resync_ends_rnr_wait_9_2_5)
 {
 	solo_init(&s, true);
@@ -500,7 +529,7 @@ TEST(resync_ends_rnr_wait_9_2_5)
 	EXPECT_EQ(s.c.rx_brsn, 1);
 }
 
-/* spec: 8.5.3.5 CIE of a push: NACK with code, the RSN is done */
+/* spec: 8.5.3.5-1 CIE of a push: NACK with code, the RSN is done */
 TEST(cie_of_push_8_5_3_5)
 {
 	solo_init(&s, true);
@@ -514,7 +543,7 @@ TEST(cie_of_push_8_5_3_5)
 	EXPECT_EQ(dropped(), 0);
 }
 
-/* spec: 6.6.5 a duplicate of a CIE NACKed push draws the same NACK again */
+/* spec: 6.6.5-1 a duplicate of a CIE NACKed push draws the same NACK again */
 TEST(cie_is_repeated_for_duplicates_6_6_5)
 {
 	u32 i;
@@ -531,7 +560,10 @@ TEST(cie_is_repeated_for_duplicates_6_6_5)
 	}
 }
 
-/* spec: 6.6.5 the resync that answers it moves the window and frees the rest */
+/*
+ * spec: 6.6.5-2 11-24 the resync that answers it moves the window and frees
+ * the rest
+ */
 TEST(cie_ends_with_resync_6_6_5)
 {
 	solo_init(&s, true);
@@ -546,7 +578,7 @@ TEST(cie_ends_with_resync_6_6_5)
 	EXPECT_EQ(s.c.nr_nacks, 0);
 }
 
-/* spec: 8.5.3.5 a push that the initiator gave up needs no NACK */
+/* spec: 8.5.3.5+1 a push that the initiator gave up needs no NACK */
 TEST(cie_after_resync_8_5_3_5)
 {
 	struct falcon_rxpkt *rx;
@@ -561,7 +593,7 @@ TEST(cie_after_resync_8_5_3_5)
 	EXPECT_EQ(s.c.rx_brsn, 1);
 }
 
-/* spec: 11 a NACK of a pull only reclaims: its error is an empty response */
+/* spec: 11-27 a NACK of a pull only reclaims: its error is an empty response */
 TEST(nack_of_pull_reclaims_11)
 {
 	solo_init(&s, true);
@@ -573,7 +605,7 @@ TEST(nack_of_pull_reclaims_11)
 	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 0);
 }
 
-/* spec: 9.2.5 a resync fills the place of an RSN that never came */
+/* spec: 9.2.5+1 a resync fills the place of an RSN that never came */
 TEST(resync_passes_its_rsn_9_2_5)
 {
 	solo_init(&s, true);
@@ -589,7 +621,7 @@ TEST(resync_passes_its_rsn_9_2_5)
 	EXPECT_EQ(s.c.rx[DATA].base, 2);
 }
 
-/* spec: 9.2.5 it waits for its turn like the request it stands for */
+/* spec: 9.2.5+1 it waits for its turn like the request it stands for */
 TEST(resync_waits_for_its_turn_9_2_5)
 {
 	solo_init(&s, true);
@@ -603,7 +635,7 @@ TEST(resync_waits_for_its_turn_9_2_5)
 	EXPECT_EQ(s.c.rx_brsn, 2);
 }
 
-/* spec: 11 a resync for push data that waits for its turn cancels it */
+/* spec: 11-24 a resync for push data that waits for its turn cancels it */
 TEST(resync_cancels_held_push_11)
 {
 	solo_init(&s, true);
@@ -619,7 +651,7 @@ TEST(resync_cancels_held_push_11)
 	EXPECT_EQ(s.c.rx[DATA].base, 2);
 }
 
-/* spec: 9.2.5 a resync too far ahead is not received: it comes again */
+/* spec: 9.2.5+1 a resync too far ahead is not received: it comes again */
 TEST(resync_too_far_ahead_9_2_5)
 {
 	solo_init(&s, true);
@@ -636,7 +668,9 @@ TEST(resync_too_far_ahead_9_2_5)
 	EXPECT_EQ(s.c.rx[DATA].nr_ack, 2);
 }
 
-/* spec: 8.5.3.2 a response is at most what was asked for, and only to a pull */
+/*
+ * spec: 8.5.3.2+1 a response is at most what was asked for, and only to a pull
+ */
 TEST(response_is_checked_8_5_3_2)
 {
 	struct falcon_rxpkt *pull, *push;
@@ -659,7 +693,7 @@ TEST(response_is_checked_8_5_3_2)
 					     s.now), -ENOTCONN);
 }
 
-/* spec: 8.2.2 pull data takes resources of its own */
+/* spec: 8.2.1.2-4 8.2.2-6 8.5.3.2-3 pull data takes resources of its own */
 TEST(response_takes_resources_8_2_2)
 {
 	static struct falcon_resources res;
@@ -684,7 +718,7 @@ TEST(response_takes_resources_8_2_2)
 	EXPECT_EQ(atomic_read(&res.pool[FALCON_POOL_TX_DATA].pkts), 0);
 }
 
-/* spec: 11 exhausted pull data is resynced; its resources are released */
+/* spec: 11+3 exhausted pull data is resynced; its resources are released */
 TEST(response_exhausted_11)
 {
 	u32 i;
@@ -704,7 +738,7 @@ TEST(response_exhausted_11)
 	EXPECT_TRUE(solo_released(&s) == &s.resp[0]);
 }
 
-/* spec: 9.2.4 an xLR NACK of pull data is answered by a resync */
+/* spec: 9.2.4-5 an xLR NACK of pull data is answered by a resync */
 TEST(response_xlr_9_2_4)
 {
 	solo_init(&s, true);
@@ -717,7 +751,7 @@ TEST(response_xlr_9_2_4)
 	EXPECT_TRUE(solo_released(&s));
 }
 
-/* spec: 11 the end drops what was not delivered and releases responses */
+/* spec: 11-10 the end drops what was not delivered and releases responses */
 TEST(abort_drops_and_releases_11)
 {
 	struct falcon_rxpkt *rx, *late;
@@ -749,7 +783,10 @@ TEST(abort_drops_and_releases_11)
 	solo_expect_quiet(&s);
 }
 
-/* spec: 8.2.1.1 a slow ULP stalls its own connection only as far as its window */
+/*
+ * spec: 8.2.1.1-2 a slow ULP stalls its own connection only as far as its
+ * window
+ */
 TEST(slow_ulp_closes_the_window_8_2_1_1)
 {
 	u32 i, kept = 0;

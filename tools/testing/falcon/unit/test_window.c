@@ -6,7 +6,7 @@
 
 #define SEC_PS	1000000000000ULL
 
-/* spec: 9.1.1 sequence numbers are compared modulo 2^32 */
+/* spec: 9.1.1-2 sequence numbers are compared modulo 2^32 */
 TEST(serial_numbers_wrap)
 {
 	EXPECT_TRUE(falcon_before(0xffffffff, 0));
@@ -17,7 +17,7 @@ TEST(serial_numbers_wrap)
 	EXPECT_FALSE(falcon_before(0x80000000, 1));
 }
 
-/* spec: 9.1.1 when the base moves, the transmitter's bitmaps move with it */
+/* spec: 9.1.1-3 when the base moves, the transmitter's bitmaps move with it */
 TEST(tx_bitmaps_shift_with_base)
 {
 	u32 n, bit;
@@ -35,7 +35,7 @@ TEST(tx_bitmaps_shift_with_base)
 		}
 }
 
-/* spec: 9.1.1 bits beyond the bitmap are neither set nor cleared nor read */
+/* spec: 9.1.1-6 bits beyond the bitmap are neither set nor cleared nor read */
 TEST(tx_bitmap_ignores_bits_beyond_it)
 {
 	u64 b[2] = { ~0ULL, ~0ULL };
@@ -56,7 +56,7 @@ static void rx_window(struct falcon_rxwin *w, u32 base, u16 size)
 	EXPECT_FALSE(falcon_rxwin_has_hole(w));
 }
 
-/* spec: 9.2.2.4 a PSN before the window is old */
+/* spec: 9.2.2.4-1 a PSN before the window is old */
 TEST(rx_old_before_base_9_2_2_4)
 {
 	struct falcon_rxwin w;
@@ -67,7 +67,10 @@ TEST(rx_old_before_base_9_2_2_4)
 	EXPECT_EQ(falcon_accept_psn(&w, 5), FALCON_ACCEPT_NEW);
 }
 
-/* spec: 9.2.2.4 a PSN at or after base + 64 / + 128 is beyond the window */
+/*
+ * spec: 9-3 9-6 9.2.2.4-2 a PSN at or after base + 64 / + 128 is beyond the
+ * window
+ */
 TEST(rx_beyond_window_9_2_2_4)
 {
 	struct falcon_rxwin w;
@@ -81,7 +84,7 @@ TEST(rx_beyond_window_9_2_2_4)
 		  FALCON_ACCEPT_BEYOND);
 }
 
-/* spec: 9.2.2.4 a PSN whose acknowledged bit is set is a duplicate */
+/* spec: 9.2.2.4-3 a PSN whose acknowledged bit is set is a duplicate */
 TEST(rx_acknowledged_is_duplicate_9_2_2_4)
 {
 	struct falcon_rxwin w;
@@ -94,7 +97,10 @@ TEST(rx_acknowledged_is_duplicate_9_2_2_4)
 	EXPECT_FALSE(falcon_rxwin_ack(&w, 3));
 }
 
-/* spec: 9.2.2.4 the base moves to the next PSN that is not acknowledged */
+/*
+ * spec: 9.2.1-2 9.2.2.4-9 the base moves to the next PSN that is not
+ * acknowledged
+ */
 TEST(rx_base_moves_by_acknowledged_9_2_2_4)
 {
 	struct falcon_rxwin w;
@@ -116,7 +122,10 @@ TEST(rx_base_moves_by_acknowledged_9_2_2_4)
 	EXPECT_EQ(w.top, base + 10);
 }
 
-/* spec: 9.2.1 the bits of PSNs that the base has passed are cleared */
+/*
+ * spec: 9.2.1-3 9.2.2.4-9 the bits of PSNs that the base has passed are
+ * cleared
+ */
 TEST(rx_passed_bits_are_cleared_9_2_1)
 {
 	struct falcon_rxwin w;
@@ -136,7 +145,7 @@ TEST(rx_passed_bits_are_cleared_9_2_1)
 	}
 }
 
-/* spec: 9.1.6 the Rx bitmap has a hole if its ones are not consecutive */
+/* spec: 9.1.6-11 the Rx bitmap has a hole if its ones are not consecutive */
 TEST(rx_hole_is_seen_9_1_6)
 {
 	struct falcon_rxwin w;
@@ -151,7 +160,7 @@ TEST(rx_hole_is_seen_9_1_6)
 	EXPECT_FALSE(falcon_rxwin_has_hole(&w));
 }
 
-/* spec: 8.5.3.4 a packet given up after an RNR is new when it comes again */
+/* spec: 8.5.3.4+3 a packet given up after an RNR is new when it comes again */
 TEST(rx_forgotten_is_new_again_8_5_3_4)
 {
 	struct falcon_rxwin w;
@@ -168,7 +177,9 @@ TEST(rx_forgotten_is_new_again_8_5_3_4)
 	EXPECT_EQ(w.nr_rx, 0);
 }
 
-/* spec: 7.7.2 a bitmap's bit 0 is the base PSN, wherever that is in the ring */
+/*
+ * spec: 7.7.2-2 a bitmap's bit 0 is the base PSN, wherever that is in the ring
+ */
 TEST(rx_bitmap_starts_at_base_7_7_2)
 {
 	u32 base, i;
@@ -189,7 +200,10 @@ TEST(rx_bitmap_starts_at_base_7_7_2)
 }
 
 /* A random walk against the plainest model of 9.2.1 */
-/* spec: 9.2.1 received, acknowledged and base follow the definitions */
+/*
+ * spec: 6.1.2-3 9-5 9.2.1-1 9.2.1-4 9.2.1-5 9.2.1-6 received, acknowledged and
+ * base follow the definitions
+ */
 TEST(rx_window_agrees_with_model_9_2_1)
 {
 	static u8 rx[4096], ack[4096];
@@ -227,7 +241,10 @@ TEST(rx_window_agrees_with_model_9_2_1)
 	EXPECT_GE(base, 3900);
 }
 
-/* spec: 9.2.2.2 a packet older than Remote Time - margin is dropped */
+/*
+ * spec: 6.5-2 9.2.1-12 9.2.2.2-1 9.2.2.2-2 a packet older than Remote Time -
+ * margin is dropped
+ */
 TEST(replay_older_than_margin_9_2_2_2)
 {
 	u64 remote = 100 * SEC_PS, margin = 2 * SEC_PS;
@@ -238,7 +255,10 @@ TEST(replay_older_than_margin_9_2_2_2)
 	EXPECT_EQ(remote, 100 * SEC_PS);
 }
 
-/* spec: 9.2.1 Remote Time moves to the IV of a newer packet, never back */
+/*
+ * spec: 6.5-3 9.2.1-10 Remote Time moves to the IV of a newer packet, never
+ * back
+ */
 TEST(remote_time_only_moves_forward_9_2_1)
 {
 	u64 remote = 100 * SEC_PS, margin = 2 * SEC_PS;
@@ -249,7 +269,7 @@ TEST(remote_time_only_moves_forward_9_2_1)
 	EXPECT_EQ(remote, 101 * SEC_PS);
 }
 
-/* spec: 9.2.2.2 the comparison is modular */
+/* spec: 9.2.2.2-1 the comparison is modular */
 TEST(replay_check_wraps_9_2_2_2)
 {
 	u64 remote = 5, margin = 100;
@@ -276,7 +296,7 @@ static bool spi_ok(u32 spi)
 	return falcon_accept_spi(&spi_conn, &spi_global, spi, spi_conn.pcid);
 }
 
-/* spec: 9.2.2.3 SPI 0 means that the connection is not configured */
+/* spec: 9.2.2.3-2 SPI 0 means that the connection is not configured */
 TEST(spi_zero_is_refused_9_2_2_3)
 {
 	struct falcon_spi_state c = spi_conn;
@@ -286,7 +306,7 @@ TEST(spi_zero_is_refused_9_2_2_3)
 	EXPECT_FALSE(falcon_accept_spi(&c, &spi_global, 0, c.pcid));
 }
 
-/* spec: 9.2.2.3 the current SPI passes, another does not */
+/* spec: 6.5-4 9.2.2.3-1 the current SPI passes, another does not */
 TEST(spi_current_passes_9_2_2_3)
 {
 	EXPECT_TRUE(spi_ok(0x80000001));
@@ -294,7 +314,10 @@ TEST(spi_current_passes_9_2_2_3)
 	EXPECT_FALSE(spi_ok(0));
 }
 
-/* spec: 9.2.2.3 the PCID must match, if PCID Match Enable is set */
+/*
+ * spec: 9.2.1-11 9.2.1-13 9.2.2.3-6 the PCID must match, if PCID Match Enable
+ * is set
+ */
 TEST(pcid_must_match_9_2_2_3)
 {
 	struct falcon_spi_global g = spi_global;
@@ -308,7 +331,8 @@ TEST(pcid_must_match_9_2_2_3)
 
 /*
  * The whole table, against the specification's pseudo-code written out.
- * spec: 9.2.2.3 SPIs and generations around a key rotation
+ * spec: 9.2.1-9 9.2.1-13 9.2.2.3-3 9.2.2.3-4 9.2.2.3-5 SPIs and generations
+ * around a key rotation
  */
 TEST(spi_generations_as_pseudo_code_9_2_2_3)
 {

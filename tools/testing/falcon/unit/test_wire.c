@@ -247,49 +247,58 @@ static void check_sample(const struct sample *s)
 	EXPECT_BYTES(&pi, &s->pi, sizeof(pi));
 }
 
-/* spec: 7.2 base header; 7.3 pull request header, 32 bytes, ULP header after */
+/*
+ * spec: 7.1-2 7.2-3 7.3-1 7.3-2 base header; 7.3 pull request header, 32
+ * bytes, ULP header after
+ */
 TEST(pull_request_bytes)
 {
 	check_sample(&pull_req);
 }
 
-/* spec: 7.4 pull data is the base header and a payload */
+/* spec: 7.2-1 7.4-1 pull data is the base header and a payload */
 TEST(pull_data_bytes)
 {
 	check_sample(&pull_data);
 }
 
-/* spec: 7.5 push data header */
+/* spec: 7.2-8 7.5-1 push data header */
 TEST(push_data_bytes)
 {
 	check_sample(&push_data);
 }
 
-/* spec: 7.6 resync header */
+/* spec: 7.6-1 resync header */
 TEST(resync_bytes)
 {
 	check_sample(&resync);
 }
 
-/* spec: 7.7.1 BACK header, congestion control info and OWN */
+/*
+ * spec: 7.2-7 7.7.1-2 7.7.1-3 7.7.1-6 7.7.1-7 7.7.1-10 BACK header, congestion
+ * control info and OWN
+ */
 TEST(back_bytes)
 {
 	check_sample(&back);
 }
 
-/* spec: 7.7.2 EACK header, bit 0 of each bitmap in its last word */
+/*
+ * spec: 7.7.2-1 7.7.2-2 7.7.2-3 7.7.2-4 EACK header, bit 0 of each bitmap in
+ * its last word
+ */
 TEST(eack_bytes)
 {
 	check_sample(&eack);
 }
 
-/* spec: 7.8 NACK header */
+/* spec: 7.2-7 7.8-1 7.8-9 NACK header */
 TEST(nack_bytes)
 {
 	check_sample(&nack);
 }
 
-/* spec: 7.2-7.8 header lengths */
+/* spec: 7-2 7.2-1 header lengths */
 TEST(structures_have_the_size_of_the_figures)
 {
 	EXPECT_EQ(sizeof(struct falcon_base_hdr), 6 * 4);
@@ -304,7 +313,7 @@ TEST(structures_have_the_size_of_the_figures)
 	EXPECT_EQ(sizeof(struct falcon_sock_hdr), 8);
 }
 
-/* spec: 7.7.1 OWN bit 0 is the request window, bit 1 the data window */
+/* spec: 7.7.1-11 OWN bit 0 is the request window, bit 1 the data window */
 TEST(own_bits)
 {
 	struct falcon_pkt_info pi = back.pi;
@@ -319,7 +328,7 @@ TEST(own_bits)
 	EXPECT_EQ(hdr[31], 0x02);
 }
 
-/* spec: 7.8 W is 1 for the request window, 0 for the data window */
+/* spec: 7.8-6 W is 1 for the request window, 0 for the data window */
 TEST(nack_window_bit)
 {
 	struct falcon_pkt_info pi = nack.pi;
@@ -377,7 +386,7 @@ static void flip_each_bit(const struct sample *s)
 	EXPECT_GT(reserved, 3);
 }
 
-/* spec: 7.3 7.7.1 7.8 reserved bits must be encoded as 0 */
+/* spec: 7.3-3 7.7.1-9 9.2.2.1-1 reserved bits must be encoded as 0 */
 TEST(every_reserved_bit_is_refused)
 {
 	unsigned int i;
@@ -386,7 +395,7 @@ TEST(every_reserved_bit_is_refused)
 		flip_each_bit(samples[i]);
 }
 
-/* spec: 7.2 Version must be 1 */
+/* spec: 7.2-2 Version must be 1 */
 TEST(version_is_one)
 {
 	struct falcon_pkt_info pi;
@@ -403,7 +412,7 @@ TEST(version_is_one)
 	}
 }
 
-/* spec: 7.2 Packet Type: 0, 3, 5, 6, 8, 9 and 10; the rest is reserved */
+/* spec: 7.2-6 Packet Type: 0, 3, 5, 6, 8, 9 and 10; the rest is reserved */
 TEST(reserved_packet_types_are_refused)
 {
 	static const u8 reserved[] = { 1, 2, 4, 7, 11, 12, 13, 14, 15 };
@@ -419,7 +428,7 @@ TEST(reserved_packet_types_are_refused)
 	}
 }
 
-/* spec: 7.2 Protocol Type: 2 RDMA, 3 NVMe; 4 is our sockets */
+/* spec: 7.2-5 Protocol Type: 2 RDMA, 3 NVMe; 4 is our sockets */
 TEST(reserved_protocol_types_are_refused)
 {
 	static const struct sample * const of_base[] = {
@@ -440,7 +449,7 @@ TEST(reserved_protocol_types_are_refused)
 	}
 }
 
-/* spec: 7.6 Resync Code 1 to 7 */
+/* spec: 7.6-2 Resync Code 1 to 7 */
 TEST(reserved_resync_codes_are_refused)
 {
 	struct falcon_pkt_info pi;
@@ -456,7 +465,7 @@ TEST(reserved_resync_codes_are_refused)
 	}
 }
 
-/* spec: 7.6 Resync Packet Type is that of an original packet */
+/* spec: 7.6-3 Resync Packet Type is that of an original packet */
 TEST(resync_is_of_a_request_or_data)
 {
 	struct falcon_pkt_info pi;
@@ -472,7 +481,7 @@ TEST(resync_is_of_a_request_or_data)
 	}
 }
 
-/* spec: 7.8 NACK Code: 1, 2, 4, 6, 7, 8 */
+/* spec: 7.8-4 NACK Code: 1, 2, 4, 6, 7, 8 */
 TEST(reserved_nack_codes_are_refused)
 {
 	struct falcon_pkt_info pi;
@@ -491,7 +500,7 @@ TEST(reserved_nack_codes_are_refused)
 }
 
 /*
- * spec: 7 a packet shorter than its header is refused
+ * spec: 7-1 9.2.2.1-1 a packet shorter than its header is refused
  *
  * Each length has a buffer of just that size: the address sanitizer sees a
  * read beyond it.
@@ -513,7 +522,7 @@ TEST(every_truncated_length_is_refused)
 	}
 }
 
-/* spec: 7.6-7.8 resync, ACK and NACK have no payload */
+/* spec: 7.6-1 resync, ACK and NACK have no payload */
 TEST(trailing_bytes_are_refused)
 {
 	struct falcon_pkt_info pi;
@@ -534,7 +543,7 @@ TEST(trailing_bytes_are_refused)
 	}
 }
 
-/* spec: 7.5 the payload of push data matches Request Length */
+/* spec: 7.5-2 the payload of push data matches Request Length */
 TEST(push_payload_is_request_length)
 {
 	struct falcon_pkt_info pi;
@@ -555,7 +564,7 @@ TEST(push_payload_is_request_length)
 	EXPECT_EQ(falcon_wire_parse(hdr, 28, &pi), 0);
 }
 
-/* spec: 7.3 7.4 pull request and pull data take any payload of 16 bits */
+/* spec: 7.3+1 7.4-1 pull request and pull data take any payload of 16 bits */
 TEST(pull_payload_lengths)
 {
 	static const struct sample * const s[] = { &pull_req, &pull_data };
@@ -574,7 +583,7 @@ TEST(pull_payload_lengths)
 	}
 }
 
-/* spec: 7.1 a header may stand at any alignment */
+/* spec: 7.1-2 a header may stand at any alignment */
 TEST(unaligned_headers)
 {
 	u8 buf[FALCON_MAX_HDR_LEN + 8];
@@ -648,7 +657,7 @@ static void random_ack(struct falcon_pkt_info *pi)
 	}
 }
 
-/* spec: 7.2-7.8 every value of every field survives build and parse */
+/* spec: 7-2 every value of every field survives build and parse */
 TEST(random_round_trips)
 {
 	struct falcon_pkt_info pi, back_again;
@@ -676,7 +685,7 @@ TEST(random_round_trips)
 	}
 }
 
-/* spec: 7.2-7.8 each value of each narrow field, one at a time */
+/* spec: 7-2 each value of each narrow field, one at a time */
 TEST(exhaustive_narrow_fields)
 {
 	struct falcon_pkt_info pi = nack.pi, got;
@@ -695,7 +704,7 @@ TEST(exhaustive_narrow_fields)
 	}
 }
 
-/* spec: 7.2-7.8 a field never spills into its neighbour */
+/* spec: 7-2 a field never spills into its neighbour */
 TEST(oversized_fields_are_cut)
 {
 	struct falcon_pkt_info pi, got;
@@ -727,7 +736,7 @@ TEST(oversized_fields_are_cut)
 	EXPECT_EQ(got.fn, 0xffffff);
 }
 
-/* spec: 7.2 a reserved Packet Type is not built */
+/* spec: 7.2-6 a reserved Packet Type is not built */
 TEST(build_of_reserved_type_warns)
 {
 	struct falcon_pkt_info pi = pull_data.pi;
@@ -740,7 +749,7 @@ TEST(build_of_reserved_type_warns)
 	EXPECT_EQ(falcon_wire_build(&pi, hdr), 0);
 }
 
-/* spec: 7 each refusal has a counter of its own */
+/* spec: 7+1 each refusal has a counter of its own */
 TEST(refusals_have_names)
 {
 	unsigned int i, j;
@@ -760,7 +769,7 @@ static const double rnr_ms[32] = {
 	40.96, 61.44, 81.92, 122.88, 163.84, 245.76, 327.68, 491.52,
 };
 
-/* spec: 7.8 RNR NACK Timeout, code to time */
+/* spec: 7.8-5 RNR NACK Timeout, code to time */
 TEST(rnr_timeout_of_code)
 {
 	unsigned int code;
@@ -771,7 +780,7 @@ TEST(rnr_timeout_of_code)
 	EXPECT_EQ(falcon_rnr_timeout_ns(33), falcon_rnr_timeout_ns(1));
 }
 
-/* spec: 7.8 RNR NACK Timeout, time to the shortest code not below it */
+/* spec: 7.8+1 RNR NACK Timeout, time to the shortest code not below it */
 TEST(rnr_code_of_timeout)
 {
 	unsigned int code;
