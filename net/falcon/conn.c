@@ -670,9 +670,11 @@ void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 	cfg->tx_win[FALCON_WIN_DATA] = FALCON_RX_WIN_DATA;
 	cfg->rx_win[FALCON_WIN_REQ] = FALCON_RX_WIN_REQ;
 	cfg->rx_win[FALCON_WIN_DATA] = FALCON_RX_WIN_DATA;
-	cfg->rto_ns = (u64)READ_ONCE(s->rto_us) * NSEC_PER_USEC;
 	cfg->min_rto_ns = (u64)READ_ONCE(s->min_rto_us) * NSEC_PER_USEC;
-	cfg->max_rto_ns = (u64)READ_ONCE(s->max_rto_us) * NSEC_PER_USEC;
+	cfg->max_rto_ns = max((u64)READ_ONCE(s->max_rto_us) * NSEC_PER_USEC,
+			      cfg->min_rto_ns);
+	cfg->rto_ns = clamp((u64)READ_ONCE(s->rto_us) * NSEC_PER_USEC,
+			    cfg->min_rto_ns, cfg->max_rto_ns);
 	cfg->ack_coalesce_ns = READ_ONCE(s->ack_coalesce_us) * NSEC_PER_USEC;
 	cfg->ack_coalesce_pkts = READ_ONCE(s->ack_coalesce_pkts);
 	cfg->ar_fcwnd = READ_ONCE(s->ar_fcwnd);
