@@ -171,8 +171,6 @@ void falcon_core_abort(struct falcon_core *c, u8 code)
 	falcon_target_abort(c);
 	falcon_res_put_all(c->res, &c->use);
 	falcon_fae_release(c);
-	c->nr_nacks = 0;
-	c->ack_now = false;
 	c->fatal = code;
 }
 

@@ -339,7 +339,6 @@ void falcon_init_abort(struct falcon_core *c, u8 code)
 			txn->cmpl = code;
 			if (p->type == FALCON_PKT_RESYNC)
 				txn->cmpl = falcon_resync_cmpl(p->resync_code);
-			txn->done = true;
 		}
 		if (p->state == FALCON_TXPKT_QUEUED)
 			list_del_init(&p->win_node);

@@ -77,8 +77,6 @@ bool falcon_rxwin_ack(struct falcon_rxwin *w, u32 psn)
 		w->nr_rx--;
 		w->base++;
 	}
-	if (falcon_before(w->top, w->base))
-		w->top = w->base;
 	return true;
 }
 
