@@ -313,7 +313,6 @@ struct falcon_flow {
 	u64 few_since_ns;		/* when that began */
 	u64 fae_event_ns;		/* last event */
 	u16 outstanding[FALCON_NR_WIN];	/* in flight: not lost, not received */
-	u8  retransmit_count;
 	u8  cc_opaque;
 	u8  rto_streak;			/* successive RTOs: back-off, PRR */
 	u8  rack_quarters;		/* RACK window, in quarters of an RTT */

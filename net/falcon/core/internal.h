@@ -96,6 +96,7 @@ void falcon_loss_ack(struct falcon_core *c, const struct falcon_pkt_info *pi,
 		     u64 now_ns);
 void falcon_loss_delivered(struct falcon_core *c, struct falcon_txpkt *p,
 			   u64 now_ns);
+bool falcon_loss_recovering(const struct falcon_core *c);
 void falcon_loss_sent(struct falcon_core *c, u64 now_ns);
 void falcon_loss_timer(struct falcon_core *c, u64 now_ns);
 u64 falcon_loss_due(const struct falcon_core *c);

@@ -370,6 +370,14 @@ void falcon_loss_ack(struct falcon_core *c, const struct falcon_pkt_info *pi,
 	falcon_loss_report(c, &loss, now_ns);
 }
 
+/* Are requests lost, or retransmitted and not acknowledged? */
+bool falcon_loss_recovering(const struct falcon_core *c)
+{
+	return c->tx[FALCON_WIN_REQ].orrc || c->tx[FALCON_WIN_DATA].orrc ||
+	       !list_empty(&c->lost[FALCON_CLASS_PULL_REQ]) ||
+	       !list_empty(&c->lost[FALCON_CLASS_PUSH_DATA]);
+}
+
 void falcon_loss_sent(struct falcon_core *c, u64 now_ns)
 {
 	falcon_tlp_arm(c, now_ns);

@@ -47,7 +47,7 @@ static u32 falcon_init_rx_bytes(const struct falcon_txn *txn)
 static int falcon_init_reserve(struct falcon_core *c, u16 tx_bytes,
 			       u16 rx_bytes)
 {
-	if (!falcon_res_xon(c->res, &c->use, c->flow[0].retransmit_count))
+	if (!falcon_res_xon(c->res, &c->use, falcon_loss_recovering(c)))
 		return -EAGAIN;
 	if (!falcon_res_get(c->res, &c->use, FALCON_POOL_TX_REQ, tx_bytes))
 		return -ENOBUFS;

@@ -221,6 +221,30 @@ TEST(answer_out_of_place_moves_nothing_8_5_1)
 	EXPECT_EQ(s.c.rsn.done[0], 0);
 }
 
+/* spec: 8.2.3+1 a connection that recovers from loss may hold less, until it has */
+TEST(recovery_halves_the_share_8_2_3)
+{
+	static struct falcon_resources res;
+	u32 i;
+
+	solo_cfg(&s, true);
+	falcon_res_init(&res);
+	falcon_res_limit(&res, FALCON_POOL_TX_REQ, 90, 0);
+	falcon_core_init(&s.c, &s.cfg, &res, s.now);
+	for (i = 0; i < 8; i++)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);			/* lost */
+	EXPECT_EQ(falcon_core_push(&s.c, &s.txn[8], NULL, 0, s.now), -EAGAIN);
+	EXPECT_EQ(solo_flush(&s), 8);		/* on their way again */
+	solo_back(&s, 0, 1);
+	EXPECT_EQ(falcon_core_push(&s.c, &s.txn[8], NULL, 0, s.now), -EAGAIN);
+	solo_back(&s, 0, 8);
+	for (i = 0; i < 9; i++)
+		solo_push(&s, 1);
+	done();
+}
+
 /* spec: 8.2.3+1 Xoff ends with what caused it */
 TEST(xoff_ends_8_2_3)
 {
