@@ -215,10 +215,10 @@ void falcon_sysctl_defaults(struct falcon_sysctls *s)
 		*(int *)((char *)s + p->offset) = p->def;
 	}
 	s->wmem[0] = 4096;
-	s->wmem[1] = 1 << 18;
+	s->wmem[1] = 1 << 20;
 	s->wmem[2] = 4 << 20;
 	s->rmem[0] = 4096;
-	s->rmem[1] = 1 << 18;
+	s->rmem[1] = 2 << 20;
 	s->rmem[2] = 6 << 20;
 	strscpy(s->fae, falcon_fae_swift.name, sizeof(s->fae));
 }
