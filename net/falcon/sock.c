@@ -65,6 +65,8 @@ static void falcon_destroy_sock(struct sock *sk)
 	if (fs->fae)
 		falcon_fae_put(fs->fae);
 	fs->fae = NULL;
+	kfree(fs->last_info);
+	fs->last_info = NULL;
 	sk_sockets_allocated_dec(sk);
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, -1);
 }
@@ -94,11 +96,13 @@ static void falcon_sock_wake_all(struct sock *sk)
 }
 
 /* Both directions are over. What was received stays to be read. */
-static void falcon_sock_over(struct sock *sk, struct sk_buff *last)
+static void falcon_sock_over(struct sock *sk, int code)
 {
+	if (!sock_flag(sk, SOCK_DEAD))
+		falcon_info_keep(sk);
 	inet_sk_set_state(sk, TCP_CLOSE);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	falcon_sock_part(sk, last);
+	falcon_sock_part(sk, code);
 	if (sock_flag(sk, SOCK_DEAD))
 		falcon_sock_destroy(sk);
 }
@@ -131,7 +135,7 @@ void falcon_sock_dead(struct sock *sk, int err)
 	if (err == -ECONNRESET && sk->sk_state == TCP_CLOSE_WAIT)
 		err = -EPIPE;
 	WRITE_ONCE(sk->sk_err, -err);
-	falcon_sock_over(sk, NULL);
+	falcon_sock_over(sk, 0);
 	if (!sock_flag(sk, SOCK_DEAD)) {
 		sk_error_report(sk);
 		falcon_sock_wake_all(sk);
@@ -145,15 +149,7 @@ void falcon_sock_dead(struct sock *sk, int err)
  */
 void falcon_sock_reset(struct sock *sk, int code)
 {
-	struct falcon_ep *ep = falcon_sk(sk)->ep;
-	struct sk_buff *skb = NULL;
-
-	if (sk->sk_state != TCP_SYN_SENT) {
-		skb = falcon_tx_control(FALCON_SOCK_RESET, code, gfp_any());
-		if (!skb)
-			falcon_conn_abort(ep->conn, -code);
-	}
-	falcon_sock_over(sk, skb);
+	falcon_sock_over(sk, sk->sk_state == TCP_SYN_SENT ? 0 : code);
 	falcon_sock_wake_all(sk);
 }
 
@@ -190,7 +186,7 @@ void falcon_sock_fin_progress(struct sock *sk)
 	if (state == TCP_CLOSE) {
 		if (!list_empty(&fs->ep->held))
 			return;
-		falcon_sock_over(sk, NULL);
+		falcon_sock_over(sk, 0);
 		falcon_sock_wake_all(sk);
 	} else if (state != sk->sk_state) {
 		inet_sk_set_state(sk, state);
@@ -273,7 +269,7 @@ void falcon_sock_time(struct sock *sk)
 	if (fs->ep && falcon_due(fs->orphan_at)) {
 		/* TCP forgets a peer that does not close its side, too. */
 		if (sk->sk_state == TCP_FIN_WAIT2)
-			falcon_sock_over(sk, NULL);
+			falcon_sock_over(sk, 0);
 		else
 			falcon_sock_reset(sk, ETIMEDOUT);
 	}
@@ -752,7 +748,7 @@ static void falcon_shutdown(struct sock *sk, int how)
 static void falcon_close_conn(struct sock *sk)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
-	bool unread = falcon_rx_purge(sk);
+	bool unread = !skb_queue_empty(&sk->sk_receive_queue);
 
 	if (!fs->ep)
 		return;

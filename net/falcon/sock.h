@@ -112,14 +112,18 @@ enum {
  * @rx_off:	bytes read of the first segment queued
  * @rx_in_msg:	the last segment queued did not end its message
  * @rx_partial:	a part of the first message was read
- * @fin_sent: @fin_acked: @fin_rcvd: progress of close, in each direction
+ * @fin_sent:	FIN was queued
+ * @fin_acked:	and acknowledged
+ * @fin_rcvd:	the peer's FIN was read from the connection
  * @cork_at:	jiffies, 0 none: a segment kept back by MSG_MORE leaves
  * @orphan_at:	jiffies, 0 none: end of the patience after close()
  * @keep_at:	jiffies, 0 none: next keepalive
- * @keep_idle: @keep_intvl: seconds
+ * @keep_idle:	seconds of silence before the first keepalive
+ * @keep_intvl:	seconds between keepalives
  * @user_timeout_ms: FALCON_USER_TIMEOUT
  * @nr_flows:	FALCON_FLOWS
  * @fae:	FALCON_CONGESTION, or NULL
+ * @last_info:	FALCON_INFO of the connection that is over, or NULL
  * @aq_lock:	protects what follows and sk_ack_backlog
  * @aq:		listener: endpoints to accept, by falcon_ep::node
  * @aq_pending:	set-ups granted, not established yet
@@ -154,6 +158,7 @@ struct falcon_sock {
 	unsigned long orphan_at;
 	unsigned long keep_at;
 	const struct falcon_fae_ops *fae;
+	struct falcon_info *last_info;
 
 	spinlock_t aq_lock;	/* innermost of the listener */
 	u32 aq_pending;
@@ -199,6 +204,7 @@ static inline struct falcon_sock *falcon_sk(const struct sock *sk)
  * @refs:	the connection, @work and an RCU call-back hold one each
  * @work:	time-outs of the socket; after they parted, of the endpoint
  * @put_sk:	socket whose reference @rcu drops
+ * @rcu:	drops it after a grace period
  */
 struct falcon_ep {
 	struct falcon_conn *conn;
@@ -315,7 +321,7 @@ int falcon_ep_request(struct falcon_listener *l, struct falcon_conn *conn,
 		      const struct falcon_ulp_ops **ulp, void **ulp_priv);
 bool falcon_ep_orphan(struct falcon_ep *ep);
 void falcon_ep_refuse(struct falcon_ep *ep);
-void falcon_sock_part(struct sock *sk, struct sk_buff *last);
+void falcon_sock_part(struct sock *sk, int code);
 void falcon_sock_run(struct sock *sk);
 void falcon_sock_flush(struct sock *sk);
 int falcon_ep_init(void);
@@ -335,7 +341,7 @@ void falcon_write_space(struct sock *sk);
 bool falcon_rx_segment(struct sock *sk, struct falcon_rxpkt *rx);
 void falcon_rx_consume(struct sock *sk, u32 bytes);
 void falcon_rx_ack_held(struct sock *sk, bool all);
-bool falcon_rx_purge(struct sock *sk);
+void falcon_rx_purge(struct sock *sk);
 int falcon_rx_wait_error(struct sock *sk, long timeo);
 
 /* sock_port.c */
@@ -351,6 +357,7 @@ int falcon_setsockopt(struct sock *sk, int level, int optname,
 		      sockptr_t optval, unsigned int optlen);
 int falcon_getsockopt(struct sock *sk, int level, int optname,
 		      char __user *optval, int __user *optlen);
+void falcon_info_keep(struct sock *sk);
 int falcon_sock_ioctl(struct sock *sk, int cmd, int *karg);
 void falcon_sock_keepalive(struct sock *sk, int valbool);
 

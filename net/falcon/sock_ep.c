@@ -167,28 +167,37 @@ static int falcon_ep_push(struct falcon_ep *ep, struct sk_buff *skb)
 }
 
 /*
- * An endpoint goes on alone: @last, a RESET, behind what is in flight. What the
+ * An endpoint goes on alone, until what is in flight has come back. What the
  * peer does not acknowledge in time, and more orphans than a netns may have,
  * end the connection at once.
  */
-static void falcon_ep_leave(struct falcon_ep *ep, struct sk_buff *last)
+static void falcon_ep_leave(struct falcon_ep *ep)
 {
 	bool abort = false;
 
 	refcount_inc(&ep->refs);
+	/* Once it has parted, another CPU may see the last of it off. */
+	if (ep->inflight) {
+		falcon_ep_arm(ep, FALCON_RESET_TIME);
+		abort = !falcon_ep_orphan(ep);
+	}
 	spin_lock_bh(&ep->lock);
 	ep->parted = true;
 	spin_unlock_bh(&ep->lock);
-	if (last)
-		abort = falcon_ep_push(ep, last);
-	if (READ_ONCE(ep->inflight)) {
-		abort |= !falcon_ep_orphan(ep);
-		falcon_ep_arm(ep, FALCON_RESET_TIME);
-	}
 	if (abort)
 		falcon_conn_abort(ep->conn, -ECONNRESET);
 	falcon_ep_run_parted(ep);
 	falcon_ep_put(ep);
+}
+
+/* Tell the peer that this is over, behind what is in flight. */
+static void falcon_ep_reset(struct falcon_ep *ep, int code)
+{
+	struct sk_buff *skb = falcon_tx_control(FALCON_SOCK_RESET, code,
+						gfp_any());
+
+	if (!skb || falcon_ep_push(ep, skb))
+		falcon_conn_abort(ep->conn, -code);
 }
 
 static void falcon_ep_put_sk(struct rcu_head *head)
@@ -202,14 +211,18 @@ static void falcon_ep_put_sk(struct rcu_head *head)
 /**
  * falcon_sock_part - a socket and its endpoint part
  * @sk:		socket with an endpoint, locked
- * @last:	RESET to send after what is in flight, or NULL
+ * @code:	positive errno to RESET the connection with, or 0
  *
- * Data received and unread stays with the socket.
+ * A RESET is on its way before the acknowledgements of what the receive buffer
+ * held back, so that they do not make the peer send more. Data received and
+ * unread stays with the socket.
  */
-void falcon_sock_part(struct sock *sk, struct sk_buff *last)
+void falcon_sock_part(struct sock *sk, int code)
 {
 	struct falcon_ep *ep = falcon_sk(sk)->ep;
 
+	if (code)
+		falcon_ep_reset(ep, code);
 	falcon_rx_ack_held(sk, true);
 	falcon_tx_purge(sk);
 	falcon_conn_set_sk(ep->conn, NULL);
@@ -218,20 +231,16 @@ void falcon_sock_part(struct sock *sk, struct sk_buff *last)
 	RCU_INIT_POINTER(ep->sk, NULL);
 	refcount_inc(&ep->refs);
 	call_rcu(&ep->rcu, falcon_ep_put_sk);
-	falcon_ep_leave(ep, last);
+	falcon_ep_leave(ep);
 }
 
 /* A connection that nobody will accept. */
 void falcon_ep_refuse(struct falcon_ep *ep)
 {
-	struct sk_buff *skb;
-
 	sock_put(ep->listener);
 	ep->listener = NULL;
-	skb = falcon_tx_control(FALCON_SOCK_RESET, ECONNRESET, gfp_any());
-	if (!skb)
-		falcon_conn_abort(ep->conn, -ECONNRESET);
-	falcon_ep_leave(ep, skb);
+	falcon_ep_reset(ep, ECONNRESET);
+	falcon_ep_leave(ep);
 }
 
 /* Established: to the listener's accept queue. */
@@ -268,7 +277,7 @@ static void falcon_ep_offer_failed(struct falcon_ep *ep)
 	spin_unlock_bh(&fs->aq_lock);
 	sock_put(ep->listener);
 	ep->listener = NULL;
-	falcon_ep_leave(ep, NULL);
+	falcon_ep_leave(ep);
 }
 
 static struct sock *falcon_group_pick(struct falcon_group *g,

@@ -4,6 +4,7 @@
  * falcon(7); of level IPPROTO_TCP, what programs written for TCP set is
  * accepted where it makes sense here.
  */
+#include <linux/slab.h>
 #include <linux/tcp.h>
 #include <net/ip.h>
 #include <net/transp_v6.h>
@@ -195,6 +196,7 @@ static void falcon_info_conn(struct falcon_conn *conn, struct falcon_info *info)
 	u64 fcwnd = 0;
 	int i;
 
+	memset(info, 0, sizeof(*info));
 	spin_lock_bh(&conn->lock);
 	info->flows = c->cfg.nr_flows;
 	info->psp_version = conn->tx_sa.version;
@@ -227,16 +229,34 @@ static void falcon_info_conn(struct falcon_conn *conn, struct falcon_info *info)
 	spin_unlock_bh(&conn->lock);
 }
 
+/**
+ * falcon_info_keep - FALCON_INFO is to outlive the connection
+ * @sk:		socket with an endpoint, locked; they are about to part
+ */
+void falcon_info_keep(struct sock *sk)
+{
+	struct falcon_sock *fs = falcon_sk(sk);
+
+	if (!fs->mss)
+		return;
+	if (!fs->last_info)
+		fs->last_info = kzalloc(sizeof(*fs->last_info), GFP_ATOMIC);
+	if (fs->last_info)
+		falcon_info_conn(fs->ep->conn, fs->last_info);
+}
+
 static int falcon_get_info(struct sock *sk, char __user *optval, int len)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
 	struct falcon_info info = {};
 
 	lock_sock(sk);
-	info.state = falcon_info_state(sk);
-	info.unsent_bytes = fs->tx_bytes;
 	if (fs->ep && fs->mss)
 		falcon_info_conn(fs->ep->conn, &info);
+	else if (!fs->ep && fs->last_info)
+		info = *fs->last_info;
+	info.state = falcon_info_state(sk);
+	info.unsent_bytes = fs->tx_bytes;
 	release_sock(sk);
 	return copy_to_user(optval, &info, len) ? -EFAULT : 0;
 }

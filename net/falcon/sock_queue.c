@@ -481,11 +481,10 @@ void falcon_rx_consume(struct sock *sk, u32 bytes)
 	falcon_sock_fin_progress(sk);
 }
 
-/* Throws unread data away; true if there was any. */
-bool falcon_rx_purge(struct sock *sk)
+/* Throws unread data away. */
+void falcon_rx_purge(struct sock *sk)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
-	bool unread = !skb_queue_empty(&sk->sk_receive_queue);
 
 	falcon_rx_ack_held(sk, true);
 	__skb_queue_purge(&sk->sk_receive_queue);
@@ -493,7 +492,6 @@ bool falcon_rx_purge(struct sock *sk)
 	WRITE_ONCE(fs->rx_msgs, 0);
 	fs->rx_off = 0;
 	fs->rx_partial = false;
-	return unread;
 }
 
 /**
