@@ -704,6 +704,7 @@ int falcon_conn_start(struct falcon_conn *conn,
 		      const struct falcon_core_cfg *cfg)
 {
 	struct dst_entry *dst = falcon_path_dst(conn);
+	struct falcon_core_cfg own = *cfg;
 	u64 now = ktime_get_ns();
 	int err = 0;
 
@@ -716,7 +717,8 @@ int falcon_conn_start(struct falcon_conn *conn,
 		goto unlock;
 	}
 	falcon_fae_hold(cfg->fae);
-	falcon_core_init(&conn->core, cfg, &conn->fn->res, now);
+	own.flow_burst = falcon_udp_train_pkts(conn->fn, cfg->mtu);
+	falcon_core_init(&conn->core, &own, &conn->fn->res, now);
 	conn->mtu = cfg->mtu;
 	conn->established_ns = now;
 	conn->last_rx_ns = now;

@@ -318,6 +318,7 @@ void falcon_udp_build(struct falcon_conn *conn, const struct falcon_tx *tx,
 		      struct sk_buff_head *list);
 void falcon_udp_charge(struct falcon_conn *conn, struct sk_buff_head *list);
 void falcon_udp_xmit(struct falcon_conn *conn, struct sk_buff_head *list);
+u8 falcon_udp_train_pkts(struct falcon_net *fn, u16 mtu);
 struct dst_entry *falcon_path_dst(struct falcon_conn *conn);
 int falcon_path_mtu(struct falcon_conn *conn);
 int falcon_path_route(struct net *net, struct falcon_path *path);

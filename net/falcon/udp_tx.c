@@ -289,6 +289,22 @@ void falcon_udp_build(struct falcon_conn *conn, const struct falcon_tx *tx,
 		FALCON_INC(conn->fn, OUT_ERRORS);
 }
 
+/**
+ * falcon_udp_train_pkts - packets of full size that make one train
+ * @fn:		namespace
+ * @mtu:	payload bytes of a packet
+ *
+ * Return: at least 1.
+ */
+u8 falcon_udp_train_pkts(struct falcon_net *fn, u16 mtu)
+{
+	unsigned int size = sizeof(struct falcon_psp_hdr) +
+			    sizeof(struct falcon_push_data_hdr) + mtu;
+
+	return clamp_t(unsigned int, FALCON_TX_TRAIN_MAX / size, 1,
+		       READ_ONCE(fn->sysctl.train_pkts));
+}
+
 /* Like TCP's: the last one in flight frees a socket that has been closed. */
 static void falcon_tx_uncharge(struct sk_buff *skb)
 {

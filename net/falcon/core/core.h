@@ -78,6 +78,9 @@ enum falcon_win {
  * @user_timeout_ns:	the peer has been silent for this long while packets are
  *			outstanding: fatal; 0 never
  * @flow_seed:		random; the flows' first path labels come from it
+ * @flow_burst:		packets that may follow each other on one flow while its
+ *			window is open, so that they can leave as one train; at
+ *			most 1: each takes the flow with the largest open window
  * @delay_target:	base delay target, 131.072 ns units
  * @delay_absolute:	@delay_target is absolute (10.3); otherwise it is added
  *			to the smallest fabric delay seen
@@ -112,6 +115,7 @@ struct falcon_core_cfg {
 	u64 txn_timeout_ns;
 	u64 user_timeout_ns;
 	u32 flow_seed;
+	u8  flow_burst;
 	const struct falcon_fae_ops *fae;
 };
 
@@ -421,6 +425,7 @@ struct falcon_core {
 	u16 ncwnd;
 	u8  ncwnd_direction;
 	u8  last_flow;
+	u8  flow_run;			/* packets in a row on it */
 	u32 nic_time_marker;
 	u64 rto_ns;
 	u64 srtt_ns;

@@ -3,8 +3,8 @@
  * The flows of a connection: which one the next packet takes, and when it may
  * depart. A flow has its own path label and fabric window; PSNs are shared.
  * With one flow the gate is exactly that of 9.1.2: PSN < base + fcwnd. With
- * several, fcwnd of that gate is their sum, and a packet goes to the flow with
- * the largest open window.
+ * several, fcwnd of that gate is their sum, and a packet, or a run of them that
+ * can leave as one train, goes to the flow with the largest open window.
  *
  * Called by sched.c and pdl_tx.c.
  */
@@ -53,6 +53,27 @@ u32 falcon_flow_fcwnd_total(const struct falcon_core *c)
 	return sum;
 }
 
+static s32 falcon_flow_open(const struct falcon_flow *f, u8 win)
+{
+	return falcon_flow_fcwnd(f) - f->outstanding[win];
+}
+
+/* The flow of the last packet, if the run may go on. */
+static bool falcon_flow_stay(const struct falcon_core *c, u8 win)
+{
+	return c->flow_run && c->flow_run < c->cfg.flow_burst &&
+	       falcon_flow_open(&c->flow[c->last_flow], win) > 0;
+}
+
+/* A packet leaves on @flow. */
+void falcon_flow_took(struct falcon_core *c, u8 flow)
+{
+	if (flow != c->last_flow || c->flow_run >= c->cfg.flow_burst)
+		c->flow_run = 0;
+	c->flow_run++;
+	c->last_flow = flow;
+}
+
 /*
  * The flow with the largest open window; equals take turns. @any: even if all
  * are closed. That is for the packet at the window's base, which everything
@@ -67,10 +88,13 @@ bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u8 *flow)
 		*flow = 0;
 		return true;
 	}
+	if (falcon_flow_stay(c, win)) {
+		*flow = c->last_flow;
+		return true;
+	}
 	for (i = 0; i < n; i++) {
 		u8 id = (c->last_flow + 1 + i) % n;
-		const struct falcon_flow *f = &c->flow[id];
-		s32 open = falcon_flow_fcwnd(f) - f->outstanding[win];
+		s32 open = falcon_flow_open(&c->flow[id], win);
 
 		if (open > best_open) {
 			best_open = open;

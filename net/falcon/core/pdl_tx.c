@@ -305,7 +305,7 @@ static void falcon_tx_depart(struct falcon_core *c, struct falcon_txpkt *p,
 	list_add_tail(&p->time_node, &f->sent);
 	f->outstanding[falcon_type_win(p->orig_type)]++;
 	c->nr_flight++;
-	c->last_flow = flow;
+	falcon_flow_took(c, flow);
 }
 
 static void falcon_tx_packet(struct falcon_core *c, struct falcon_txpkt *p,
