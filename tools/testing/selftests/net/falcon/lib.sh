@@ -47,7 +47,7 @@ end_jobs()
 	local job
 
 	for job in $(jobs -p); do
-		kill "$job" 2>/dev/null
+		kill "$job" 2>/dev/null || :
 	done
 	wait
 }
@@ -85,6 +85,14 @@ make_pair()
 	ip -n "$b" addr add $B4/24 dev e0
 	ip -n "$a" addr add $A6/64 dev e0
 	ip -n "$b" addr add $B6/64 dev e0
+}
+
+# An emulated machine stops for milliseconds at a time. What would be congestion
+# or loss on a real one is neither here.
+patient()
+{
+	both sysctl -q net.falcon.delay_target_us=20000 \
+		net.falcon.min_rto_us=20000 net.falcon.ack_coalesce_us=100
 }
 
 drop_pair()
