@@ -9,7 +9,9 @@
  * falcon_ulp_ops, never under the connection lock, one at a time and in order
  * for a connection, so it may call back in from there.
  *
- * The sockets (net/falcon/sock.c) and the verbs driver are the ULPs in tree.
+ * Documentation/networking/falcon/ulp.rst tells how to write one, and
+ * samples/falcon/echo_ulp.c is one. The sockets (net/falcon/sock.c) and the
+ * verbs driver are the ULPs in tree.
  */
 #ifndef _NET_FALCON_H
 #define _NET_FALCON_H
@@ -20,6 +22,7 @@
 
 struct falcon_conn;
 struct falcon_core;
+struct falcon_fae_ops;
 struct sk_buff;
 
 /* Section 11, completion codes to the ULP. */
@@ -180,7 +183,9 @@ struct falcon_resp {
 
 #ifdef __KERNEL__
 #include <linux/in6.h>
+#include <linux/refcount.h>
 #include <linux/skbuff.h>
+#include <linux/uidgid.h>
 #include <net/net_namespace.h>
 
 /* Why a connection ends, as told to the ULP's event call. */
@@ -190,6 +195,70 @@ enum falcon_conn_event {
 	FALCON_EV_ABORTED,	/* was established; err: -ETIMEDOUT, ... */
 	FALCON_EV_TX_SPACE,	/* falcon_push() may succeed again */
 	FALCON_EV_CLOSED,	/* after falcon_conn_close(): the last call ever */
+};
+
+/**
+ * struct falcon_path - where a connection's packets go
+ * @saddr:		own address; IPv4 as v4-mapped
+ * @daddr:		peer's address, likewise
+ * @family:		AF_INET or AF_INET6: of the packets
+ * @oif:		bound device or VRF, 0 for none
+ * @scope_id:		of link-local addresses
+ * @mark:		SO_MARK
+ * @tclass:		DSCP and ECT outside
+ * @ttl:		initial TTL / hop limit, fixed: hop counts are computed
+ *			from it at the receiver; 0: 64
+ * @uid:		for routing by uid
+ */
+struct falcon_path {
+	struct in6_addr saddr;
+	struct in6_addr daddr;
+	sa_family_t family;
+	u8 tclass;
+	u8 ttl;
+	int oif;
+	u32 scope_id;
+	u32 mark;
+	kuid_t uid;
+};
+
+#define FALCON_CM_PRIV_MAX	512
+
+/* struct falcon_cm_params::loss */
+#define FALCON_CM_BY_SYSCTL	((u8)~0)
+
+/**
+ * struct falcon_cm_params - what one end of a connection asks for or offers
+ * @path:	connect: where to; saddr may be unspecified (routing chooses)
+ * @proto:	enum falcon_proto
+ * @service:	socket port or QPN at the passive end
+ * @src_service: socket port or QPN at the active end
+ * @ordered:	ordering mode
+ * @nr_flows:	0: by family
+ * @loss:	FALCON_LOSS_*, FALCON_CM_BY_SYSCTL: by sysctl
+ * @max_mtu:	bound of payload bytes a packet; 0: by path
+ * @user_timeout_ms: 0: by sysctl
+ * @max_tries:	of INIT; 0: by sysctl
+ * @fae:	congestion control, NULL: by sysctl
+ * @credits:	six credit counters (8.2.3)
+ * @priv:	ULP private data
+ * @priv_len:	its bytes, at most FALCON_CM_PRIV_MAX
+ */
+struct falcon_cm_params {
+	struct falcon_path path;
+	u8  proto;
+	u32 service;
+	u32 src_service;
+	bool ordered;
+	u8  nr_flows;
+	u8  loss;
+	u16 max_mtu;
+	u32 user_timeout_ms;
+	int max_tries;
+	const struct falcon_fae_ops *fae;
+	u16 credits[6];
+	const void *priv;
+	u16 priv_len;
 };
 
 /**
@@ -228,11 +297,67 @@ struct falcon_ulp_ops {
 	u8 (*rx_level)(struct falcon_conn *conn);
 };
 
+/**
+ * struct falcon_listener - a service that takes connections
+ * @node:	cm.c
+ * @path:	local address in ->saddr (any: unspecified), bound device
+ * @v6only:	an unspecified IPv6 address does not take IPv4
+ * @proto:	enum falcon_proto that it listens for
+ * @service:	socket port or QPN that it listens on
+ * @owner:	module of @request and of the ULP that it names; held while
+ *		@request runs, and until the connection holds it instead
+ * @request:	a verified request (its cookie came back). Called in process
+ *		context. @req is the peer's wish, @req->path this connection's;
+ *		the callee may lower @req, and sets @ulp and @ulp_priv of the
+ *		connection to be. 0; -EAGAIN drops it silently (backlog full),
+ *		-ECONNREFUSED and others refuse it. After 0 the ULP's event call
+ *		gets FALCON_EV_ESTABLISHED or FALCON_EV_FAILED
+ * @refs:	look-ups hold one; falcon_unlisten() waits for them
+ * @rcu:	for the ULP to free the listener by
+ */
+struct falcon_listener {
+	struct hlist_node node;
+	struct falcon_path path;
+	bool v6only;
+	u8  proto;
+	u32 service;
+	struct module *owner;
+	int (*request)(struct falcon_listener *l, struct falcon_conn *conn,
+		       struct falcon_cm_params *req,
+		       const struct falcon_ulp_ops **ulp, void **ulp_priv);
+	refcount_t refs;
+	struct rcu_head rcu;
+};
+
+/**
+ * falcon_rx_skb - the packet that a delivered or pulled rxpkt lives in
+ * @rx:	from a deliver call, or falcon_txn::rx
+ *
+ * Return: the skb, its data the ULP header and payload.
+ */
 static inline struct sk_buff *falcon_rx_skb(struct falcon_rxpkt *rx)
 {
 	return container_of((void *)rx, struct sk_buff, cb);
 }
 
+/* Connections: cm_listener.c, conn.c, ulp.c */
+int falcon_path_set_peer(struct falcon_path *path,
+			 const struct sockaddr_storage *addr);
+struct falcon_conn *falcon_connect(struct net *net,
+				   const struct falcon_cm_params *params,
+				   const struct falcon_ulp_ops *ulp,
+				   void *ulp_priv);
+int falcon_listen(struct net *net, struct falcon_listener *l);
+void falcon_unlisten(struct net *net, struct falcon_listener *l);
+void *falcon_conn_priv(const struct falcon_conn *conn);
+struct net *falcon_conn_net(const struct falcon_conn *conn);
+void falcon_conn_path(const struct falcon_conn *conn, struct falcon_path *path);
+bool falcon_conn_get(struct falcon_conn *conn);
+void falcon_conn_put(struct falcon_conn *conn);
+void falcon_conn_close(struct falcon_conn *conn);
+void falcon_conn_abort(struct falcon_conn *conn, int err);
+
+/* Transactions: ulp.c */
 int falcon_push(struct falcon_conn *conn, struct falcon_txn *txn,
 		struct sk_buff *payload);
 int falcon_push_more(struct falcon_conn *conn, struct falcon_txn *txn,
@@ -248,6 +373,7 @@ void falcon_target_nack(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 int falcon_target_respond(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			  struct falcon_resp *resp, struct sk_buff *payload);
 u16 falcon_mtu(struct falcon_conn *conn);
+u8 falcon_rnr_code(u64 ns);
 #endif /* __KERNEL__ */
 
 #endif /* _NET_FALCON_H */

@@ -6,6 +6,7 @@
  * repeated request meets the same one. ULPs register here; cm.c looks up from
  * softirq and process context.
  */
+#include <linux/export.h>
 #include <linux/siphash.h>
 #include <linux/wait_bit.h>
 #include <net/ipv6.h>
@@ -111,8 +112,10 @@ void falcon_cm_put_listener(struct falcon_listener *l)
 
 /**
  * falcon_listen() - take requests for a service
- * @fn:	namespace
- * @l:	the listener, filled but for its node and refs
+ * @net:	namespace; the caller sees to it that falcon_unlisten() comes before
+ *		its end, by a reference or by pernet operations of its own
+ * @l:		the listener, zeroed and then filled but for its node and refs;
+ *		it stays the caller's
  *
  * Who may listen beside whom is for the ULP to say: its own table of ports
  * knows about sharing.
@@ -120,9 +123,9 @@ void falcon_cm_put_listener(struct falcon_listener *l)
  * Context: Process or softirq.
  * Return: 0; -ENETDOWN if the namespace goes away.
  */
-int falcon_listen(struct falcon_net *fn, struct falcon_listener *l)
+int falcon_listen(struct net *net, struct falcon_listener *l)
 {
-	struct falcon_cm *cm = fn->cm;
+	struct falcon_cm *cm = falcon_net(net)->cm;
 	int err = 0;
 
 	refcount_set(&l->refs, 1);
@@ -138,20 +141,21 @@ int falcon_listen(struct falcon_net *fn, struct falcon_listener *l)
 	spin_unlock_bh(&cm->lock);
 	return err;
 }
+EXPORT_SYMBOL_GPL(falcon_listen);
 
 /**
  * falcon_unlisten() - take no more requests
- * @fn:	namespace
- * @l:	what falcon_listen() took
+ * @net:	namespace
+ * @l:		what falcon_listen() took
  *
  * When it returns, request() of @l does not run and will not be called again,
  * so the caller must not hold a lock that request() takes.
  *
  * Context: Process, may sleep.
  */
-void falcon_unlisten(struct falcon_net *fn, struct falcon_listener *l)
+void falcon_unlisten(struct net *net, struct falcon_listener *l)
 {
-	struct falcon_cm *cm = fn->cm;
+	struct falcon_cm *cm = falcon_net(net)->cm;
 
 	if (cm) {
 		spin_lock_bh(&cm->lock);
@@ -162,6 +166,7 @@ void falcon_unlisten(struct falcon_net *fn, struct falcon_listener *l)
 		wait_var_event(&l->refs, !refcount_read(&l->refs));
 	synchronize_rcu();
 }
+EXPORT_SYMBOL_GPL(falcon_unlisten);
 
 /**
  * falcon_cm_drop_listeners() - nobody listens any more: the netns goes away

@@ -146,7 +146,9 @@ static void falcon_conn_free(struct work_struct *work)
 
 /**
  * falcon_conn_get - take a reference
- * @conn:	found under RCU
+ * @conn:	found under RCU, or known to the ULP whose reference is not gone
+ *
+ * It keeps the memory, not the connection's life.
  *
  * Context: any.
  * Return: false if the last reference has gone.
@@ -155,6 +157,7 @@ bool falcon_conn_get(struct falcon_conn *conn)
 {
 	return refcount_inc_not_zero(&conn->refs);
 }
+EXPORT_SYMBOL_GPL(falcon_conn_get);
 
 /**
  * falcon_conn_put - drop a reference
@@ -169,6 +172,7 @@ void falcon_conn_put(struct falcon_conn *conn)
 	INIT_RCU_WORK(&conn->free_work, falcon_conn_free);
 	queue_rcu_work(falcon_wq, &conn->free_work);
 }
+EXPORT_SYMBOL_GPL(falcon_conn_put);
 
 /**
  * falcon_conn_lookup - find a connection by its own CID
@@ -770,6 +774,7 @@ void falcon_conn_abort(struct falcon_conn *conn, int err)
 	if (setup)
 		falcon_cm_release(conn);
 }
+EXPORT_SYMBOL_GPL(falcon_conn_abort);
 
 /**
  * falcon_conn_close - the ULP lets go
@@ -809,6 +814,7 @@ void falcon_conn_close(struct falcon_conn *conn)
 		falcon_cm_release(conn);
 	falcon_conn_put(conn);
 }
+EXPORT_SYMBOL_GPL(falcon_conn_close);
 
 /**
  * falcon_conn_set_sk - charge packets in flight to a socket

@@ -129,31 +129,6 @@ enum falcon_conn_state {
 };
 
 /**
- * struct falcon_path - where a connection's packets go
- * @saddr:		own address; IPv4 as v4-mapped
- * @daddr:		peer's address, likewise
- * @family:		AF_INET or AF_INET6: of the packets
- * @oif:		bound device or VRF, 0 for none
- * @scope_id:		of link-local addresses
- * @mark:		SO_MARK
- * @tclass:		DSCP and ECT outside
- * @ttl:		initial TTL / hop limit, fixed: hop counts are computed
- *			from it at the receiver
- * @uid:		for routing by uid
- */
-struct falcon_path {
-	struct in6_addr saddr;
-	struct in6_addr daddr;
-	sa_family_t family;
-	u8 tclass;
-	u8 ttl;
-	int oif;
-	u32 scope_id;
-	u32 mark;
-	kuid_t uid;
-};
-
-/**
  * struct falcon_psp_sa - one direction of a connection's PSP association
  * @spi:	SPI, allocated by the receiver; never 0
  * @prev_spi:	receive: accepted during a key rotation
@@ -291,10 +266,6 @@ int falcon_conn_accept(struct falcon_conn *conn,
 int falcon_conn_start(struct falcon_conn *conn,
 		      const struct falcon_core_cfg *cfg);
 struct falcon_conn *falcon_conn_lookup(struct falcon_net *fn, u32 cid);
-bool falcon_conn_get(struct falcon_conn *conn);
-void falcon_conn_put(struct falcon_conn *conn);
-void falcon_conn_close(struct falcon_conn *conn);
-void falcon_conn_abort(struct falcon_conn *conn, int err);
 void falcon_conn_fail(struct falcon_conn *conn, int err);
 void falcon_conn_run(struct falcon_conn *conn);
 void falcon_conn_drain(struct falcon_conn *conn);
@@ -338,78 +309,11 @@ int falcon_nic_soft_init(void);
 void falcon_nic_soft_exit(void);
 void falcon_nic_soft_flush(struct net *net);
 
-#define FALCON_CM_PRIV_MAX	512
-
-/**
- * struct falcon_cm_params - what one end of a connection asks for or offers
- * @path:	connect: where to; saddr may be unspecified (routing chooses)
- * @proto:	enum falcon_proto
- * @service:	socket port or QPN at the passive end
- * @src_service: socket port or QPN at the active end
- * @ordered:	ordering mode
- * @nr_flows:	0: by family
- * @loss:	FALCON_LOSS_*, ~0: by sysctl
- * @max_mtu:	bound of payload bytes a packet; 0: by path
- * @user_timeout_ms: 0: by sysctl
- * @max_tries:	of INIT; 0: by sysctl
- * @fae:	congestion control, NULL: by sysctl
- * @credits:	six credit counters (8.2.3)
- * @priv:	ULP private data
- * @priv_len:	its bytes, at most FALCON_CM_PRIV_MAX
- */
-struct falcon_cm_params {
-	struct falcon_path path;
-	u8  proto;
-	u32 service;
-	u32 src_service;
-	bool ordered;
-	u8  nr_flows;
-	u8  loss;
-	u16 max_mtu;
-	u32 user_timeout_ms;
-	int max_tries;
-	const struct falcon_fae_ops *fae;
-	u16 credits[6];
-	const void *priv;
-	u16 priv_len;
-};
-
-/**
- * struct falcon_listener - a service that takes connections
- * @node:	cm.c
- * @path:	local address in ->saddr (any: unspecified), bound device
- * @v6only:	an unspecified IPv6 address does not take IPv4
- * @proto:	enum falcon_proto that it listens for
- * @service:	socket port or QPN that it listens on
- * @request:	a verified request (its cookie came back). Called in process
- *		context. @req is the peer's wish, @req->path this connection's;
- *		the callee may lower @req, and sets @ulp and @ulp_priv of the
- *		connection to be. 0; -EAGAIN drops it silently (backlog full),
- *		-ECONNREFUSED and others refuse it. After 0 the ULP's event call
- *		gets FALCON_EV_ESTABLISHED or FALCON_EV_FAILED
- * @refs:	look-ups hold one; falcon_unlisten() waits for them
- * @rcu:	cm.c
- */
-struct falcon_listener {
-	struct hlist_node node;
-	struct falcon_path path;
-	bool v6only;
-	u8  proto;
-	u32 service;
-	int (*request)(struct falcon_listener *l, struct falcon_conn *conn,
-		       struct falcon_cm_params *req,
-		       const struct falcon_ulp_ops **ulp, void **ulp_priv);
-	refcount_t refs;
-	struct rcu_head rcu;
-};
-
 /* cm.c */
 struct falcon_conn *falcon_cm_connect(struct falcon_net *fn,
 				      const struct falcon_cm_params *params,
 				      const struct falcon_ulp_ops *ulp,
 				      void *ulp_priv);
-int falcon_listen(struct falcon_net *fn, struct falcon_listener *l);
-void falcon_unlisten(struct falcon_net *fn, struct falcon_listener *l);
 void falcon_cm_confirmed(struct falcon_conn *conn);
 void falcon_cm_release(struct falcon_conn *conn);
 int falcon_cm_change_port(struct falcon_net *fn, u16 port);

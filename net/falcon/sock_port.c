@@ -300,7 +300,7 @@ int falcon_listen_start(struct sock *sk)
 		goto out;
 	}
 	falcon_group_join(g, fs);
-	err = falcon_listen(fn, &g->l);
+	err = falcon_listen(fn->net, &g->l);
 	if (err) {
 		fs->group = NULL;
 		hlist_del_init(&fs->group_node);
@@ -329,7 +329,7 @@ static void falcon_group_leave(struct falcon_net *fn, struct falcon_sock *fs)
 	fs->group = NULL;
 	if (last) {
 		list_del(&g->node);
-		falcon_unlisten(fn, &g->l);
+		falcon_unlisten(fn->net, &g->l);
 		kfree_rcu(g, l.rcu);
 	}
 	mutex_unlock(&ns->listen_lock);

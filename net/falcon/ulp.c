@@ -1,13 +1,121 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a ULP calls: push and pull as initiator, ack, RNR, NACK and respond as
- * target (section 8, include/net/falcon.h).
+ * What a ULP calls: connect; push and pull as initiator, ack, RNR, NACK and
+ * respond as target (section 8, include/net/falcon.h). Listening is in
+ * cm_listener.c, closing in conn.c.
  *
- * Each call takes the connection lock, tells core, and carries the effects out
+ * Each call of a transaction takes the connection lock, tells core, and carries the effects out
  * unless somebody is at it: so ULP call-backs may run inside these calls.
  */
 #include <linux/export.h>
+#include <net/ipv6.h>
 #include "falcon.h"
+
+/**
+ * falcon_path_set_peer - where to connect, from a socket address
+ * @path:	@family, @daddr and, for a link-local peer, @scope_id and @oif
+ *		are set; the rest is left alone
+ * @addr:	IPv4 or IPv6; a v4-mapped address means IPv4. Its port is not
+ *		looked at
+ *
+ * Context: any.
+ * Return: 0; -EAFNOSUPPORT; -EINVAL: link-local without a scope.
+ */
+int falcon_path_set_peer(struct falcon_path *path,
+			 const struct sockaddr_storage *addr)
+{
+	const struct sockaddr_in *in = (const void *)addr;
+	const struct sockaddr_in6 *in6 = (const void *)addr;
+
+	if (addr->ss_family == AF_INET) {
+		path->family = AF_INET;
+		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, &path->daddr);
+		return 0;
+	}
+	if (addr->ss_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	path->daddr = in6->sin6_addr;
+	path->family = ipv6_addr_v4mapped(&path->daddr) ? AF_INET : AF_INET6;
+	if (ipv6_addr_type(&path->daddr) & IPV6_ADDR_LINKLOCAL) {
+		if (!in6->sin6_scope_id)
+			return -EINVAL;
+		path->scope_id = in6->sin6_scope_id;
+		path->oif = in6->sin6_scope_id;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(falcon_path_set_peer);
+
+/**
+ * falcon_connect - set up a connection
+ * @net:	namespace, which must not end during the call. The connection
+ *		holds no reference: when @net ends it is aborted with -ENETDOWN
+ * @params:	what is asked for; copied
+ * @ulp:	upper layer; its module is held until the connection is freed
+ * @ulp_priv:	for falcon_conn_priv()
+ *
+ * The ULP's event call gets FALCON_EV_ESTABLISHED, or FALCON_EV_FAILED with
+ * -ECONNREFUSED, -ETIMEDOUT, -ENETDOWN or another errno; perhaps before the
+ * return. falcon_conn_close() is due in every case, once.
+ *
+ * Context: process, may sleep. ULP call-backs may run before it returns.
+ * Return: the connection; or a negative errno as a pointer, and the ULP hears
+ * nothing: -EINVAL: @params do not fit @ulp; -EMSGSIZE: private data;
+ * -ENOBUFS: net.falcon.max_conns; -ENODEV: the ULP's module is going;
+ * -ENETDOWN; -ENOMEM; no route.
+ */
+struct falcon_conn *falcon_connect(struct net *net,
+				   const struct falcon_cm_params *params,
+				   const struct falcon_ulp_ops *ulp,
+				   void *ulp_priv)
+{
+	if (params->proto != ulp->proto ||
+	    params->proto < FALCON_PROTO_RDMA ||
+	    params->proto > FALCON_PROTO_SOCK ||
+	    params->nr_flows > FALCON_MAX_FLOWS)
+		return ERR_PTR(-EINVAL);
+	return falcon_cm_connect(falcon_net(net), params, ulp, ulp_priv);
+}
+EXPORT_SYMBOL_GPL(falcon_connect);
+
+/**
+ * falcon_conn_priv - what the ULP gave with the connection
+ * @conn:	connection that has a ULP
+ *
+ * Context: any.
+ * Return: @ulp_priv of falcon_connect(), or of the listener's request call.
+ */
+void *falcon_conn_priv(const struct falcon_conn *conn)
+{
+	return conn->ulp_priv;
+}
+EXPORT_SYMBOL_GPL(falcon_conn_priv);
+
+/**
+ * falcon_conn_net - the namespace of a connection
+ * @conn:	connection, referenced
+ *
+ * Context: any.
+ * Return: the namespace; it does not end before @conn is freed.
+ */
+struct net *falcon_conn_net(const struct falcon_conn *conn)
+{
+	return conn->fn->net;
+}
+EXPORT_SYMBOL_GPL(falcon_conn_net);
+
+/**
+ * falcon_conn_path - the addresses of a connection
+ * @conn:	connection
+ * @path:	written whole; ->saddr is what routing chose
+ *
+ * Context: any.
+ */
+void falcon_conn_path(const struct falcon_conn *conn, struct falcon_path *path)
+{
+	*path = conn->path;
+}
+EXPORT_SYMBOL_GPL(falcon_conn_path);
 
 static void falcon_ulp_lock(struct falcon_conn *conn)
 	__acquires(&conn->lock)
@@ -163,7 +271,7 @@ EXPORT_SYMBOL_GPL(falcon_target_ack);
  * falcon_target_rnr - the target ULP is not ready (8.5.3.4)
  * @conn:	connection
  * @rx:		what was delivered; goes back, with its skb
- * @rnr_timeout: code of 7.8: when to try again
+ * @rnr_timeout: code of 7.8, see falcon_rnr_code(): when to try again
  *
  * Context: process or softirq. ULP call-backs may run before it returns.
  */
@@ -239,3 +347,17 @@ u16 falcon_mtu(struct falcon_conn *conn)
 	return READ_ONCE(conn->mtu);
 }
 EXPORT_SYMBOL_GPL(falcon_mtu);
+
+/**
+ * falcon_rnr_code - RNR NACK Timeout for a delay (7.8)
+ * @ns:	nanoseconds; beyond 655.36 ms it is cut to that
+ *
+ * Context: any.
+ * Return: the code of the shortest time that is not shorter, for
+ * falcon_target_rnr().
+ */
+u8 falcon_rnr_code(u64 ns)
+{
+	return falcon_rnr_timeout_code(ns);
+}
+EXPORT_SYMBOL_GPL(falcon_rnr_code);
