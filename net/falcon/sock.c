@@ -437,30 +437,31 @@ static int falcon_connect_to(struct sock *sk, const struct in6_addr *addr,
 static int falcon_v4_connect(struct sock *sk, struct sockaddr *uaddr,
 			     int addr_len)
 {
-	struct sockaddr_in *usin = (struct sockaddr_in *)uaddr;
-	__be32 daddr = usin->sin_addr.s_addr;
+	struct sockaddr_in *addr4 = (struct sockaddr_in *)uaddr;
 	struct in6_addr addr;
+	__be32 daddr;
 
-	if (addr_len < sizeof(*usin))
+	if (addr_len < sizeof(*addr4))
 		return -EINVAL;
-	if (usin->sin_family != AF_INET)
+	if (addr4->sin_family != AF_INET)
 		return -EAFNOSUPPORT;
+	daddr = addr4->sin_addr.s_addr;
 	if (!daddr)
 		daddr = htonl(INADDR_LOOPBACK);
 	if (ipv4_is_multicast(daddr) || ipv4_is_lbcast(daddr))
 		return -ENETUNREACH;
 	ipv6_addr_set_v4mapped(daddr, &addr);
-	return falcon_connect_to(sk, &addr, usin->sin_port);
+	return falcon_connect_to(sk, &addr, addr4->sin_port);
 }
 
-static int falcon_v6_scope(struct sock *sk, const struct sockaddr_in6 *usin)
+static int falcon_v6_scope(struct sock *sk, const struct sockaddr_in6 *addr6)
 {
-	if (!__ipv6_addr_needs_scope_id(ipv6_addr_type(&usin->sin6_addr)))
+	if (!__ipv6_addr_needs_scope_id(ipv6_addr_type(&addr6->sin6_addr)))
 		return 0;
-	if (usin->sin6_scope_id) {
-		if (!sk_dev_equal_l3scope(sk, usin->sin6_scope_id))
+	if (addr6->sin6_scope_id) {
+		if (!sk_dev_equal_l3scope(sk, addr6->sin6_scope_id))
 			return -EINVAL;
-		sk->sk_bound_dev_if = usin->sin6_scope_id;
+		sk->sk_bound_dev_if = addr6->sin6_scope_id;
 	}
 	return sk->sk_bound_dev_if ? 0 : -EINVAL;
 }
@@ -468,15 +469,15 @@ static int falcon_v6_scope(struct sock *sk, const struct sockaddr_in6 *usin)
 static int falcon_v6_connect(struct sock *sk, struct sockaddr *uaddr,
 			     int addr_len)
 {
-	struct sockaddr_in6 *usin = (struct sockaddr_in6 *)uaddr;
+	struct sockaddr_in6 *addr6 = (struct sockaddr_in6 *)uaddr;
 	struct in6_addr addr;
 	int err;
 
 	if (addr_len < SIN6_LEN_RFC2133)
 		return -EINVAL;
-	if (usin->sin6_family != AF_INET6)
+	if (addr6->sin6_family != AF_INET6)
 		return -EAFNOSUPPORT;
-	addr = usin->sin6_addr;
+	addr = addr6->sin6_addr;
 	if (ipv6_addr_any(&addr)) {
 		if (ipv6_addr_v4mapped(&sk->sk_v6_rcv_saddr))
 			ipv6_addr_set_v4mapped(htonl(INADDR_LOOPBACK), &addr);
@@ -486,12 +487,12 @@ static int falcon_v6_connect(struct sock *sk, struct sockaddr *uaddr,
 	if (ipv6_addr_is_multicast(&addr) ||
 	    (ipv6_addr_v4mapped(&addr) && ipv6_only_sock(sk)))
 		return -ENETUNREACH;
-	if (addr_len >= sizeof(*usin)) {
-		err = falcon_v6_scope(sk, usin);
+	if (addr_len >= sizeof(*addr6)) {
+		err = falcon_v6_scope(sk, addr6);
 		if (err)
 			return err;
 	}
-	return falcon_connect_to(sk, &addr, usin->sin6_port);
+	return falcon_connect_to(sk, &addr, addr6->sin6_port);
 }
 
 static int falcon_v4_pre_connect(struct sock *sk, struct sockaddr *uaddr,

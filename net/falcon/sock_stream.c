@@ -25,8 +25,12 @@ static int falcon_send_ready(struct sock *sk, long *timeo)
 	return sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN ? -EPIPE : 0;
 }
 
-/* The segment that takes the next bytes, or NULL to wait for memory. */
-static struct sk_buff *falcon_stream_segment(struct sock *sk)
+/*
+ * The segment that takes the next bytes, or NULL to wait for memory. The rest
+ * of a write that fits into a segment does not wait: writes that small are not
+ * torn by those of other threads.
+ */
+static struct sk_buff *falcon_stream_segment(struct sock *sk, bool rest)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
 	struct sk_buff *skb = skb_peek_tail(&sk->sk_write_queue);
@@ -35,7 +39,7 @@ static struct sk_buff *falcon_stream_segment(struct sock *sk)
 	    falcon_seg_bytes(skb) < fs->mss &&
 	    skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS)
 		return skb;
-	if (!sk_stream_memory_free(sk))
+	if (!rest && !sk_stream_memory_free(sk))
 		return NULL;
 	skb = falcon_tx_alloc(sk, sk->sk_allocation);
 	if (skb)
@@ -71,10 +75,10 @@ static void falcon_stream_wrote(struct sock *sk, u32 bytes)
 }
 
 static ssize_t falcon_stream_fill(struct sock *sk, struct msghdr *msg,
-				  long *timeo)
+				  bool rest, long *timeo)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
-	struct sk_buff *skb = falcon_stream_segment(sk);
+	struct sk_buff *skb = falcon_stream_segment(sk, rest);
 	ssize_t n = -ENOMEM;
 
 	if (skb)
@@ -105,7 +109,8 @@ int falcon_stream_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 			err = -EPIPE;
 			break;
 		}
-		n = falcon_stream_fill(sk, msg, &timeo);
+		n = falcon_stream_fill(sk, msg, copied &&
+				       len <= falcon_sk(sk)->mss, &timeo);
 		if (n < 0) {
 			err = n;
 		} else if (n) {
