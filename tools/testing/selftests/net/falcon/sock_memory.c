@@ -150,8 +150,14 @@ static const char *proto_name(void)
 	}
 }
 
+/*
+ * Memory in use is counted per CPU and brought together by the megabyte
+ * (SK_MEMORY_PCPU_RESERVE), so that what the file shows may be off by that.
+ */
 static void closed_sockets_are_given_back(void)
 {
+	long slack = sysconf(_SC_NPROCESSORS_CONF) *
+		     ((1 << 20) / sysconf(_SC_PAGESIZE));
 	long before, sockets, memory = 0, tries;
 	int client[10], server[10];
 	size_t i;
@@ -173,13 +179,13 @@ static void closed_sockets_are_given_back(void)
 	}
 	for (tries = 0; tries < 200; tries++) {
 		protocol_use(proto_name(), &sockets, &memory);
-		if (!sockets && (!is_falcon() || !memory))
+		if (!sockets && (!is_falcon() || memory <= slack))
 			return;
 		sleep_ms(50);
 	}
 	printf("# %ld sockets and %ld pages left\n", sockets, memory);
 	CHECK_EQ(sockets, 0);
-	CHECK_EQ(memory, 0);
+	CHECK(memory <= slack);
 }
 
 static void churn_leaves_nothing(void)
