@@ -55,6 +55,7 @@ void falcon_core_init(struct falcon_core *c, const struct falcon_core_cfg *cfg,
 	c->ack_due_ns = FALCON_NO_TIMER;
 	c->tlp_due_ns = FALCON_NO_TIMER;
 	c->expire_ns = FALCON_NO_TIMER;
+	c->reclaim_ns = FALCON_NO_TIMER;
 	c->silent_ns = FALCON_NO_TIMER;
 	c->last_rx_ns = now_ns;
 	falcon_flow_init(c);
@@ -91,7 +92,7 @@ enum falcon_rx_verdict falcon_core_rx(struct falcon_core *c,
 	}
 
 	c->stats.rx_pkts++;
-	if (!falcon_ack_bases(c, pi, meta->now_ns))
+	if (!falcon_pdl_valid(c, pi) || !falcon_ack_bases(c, pi, meta->now_ns))
 		return FALCON_RX_DONE;
 	return falcon_pdl_rx(c, pi, meta, rx);
 }

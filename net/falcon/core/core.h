@@ -74,7 +74,8 @@ enum falcon_win {
  * @ar_fcwnd:		ACK Request Fcwnd Threshold, packets
  * @ar_percent:		ACK Request Percent
  * @ooo_threshold:	Out-of-order Distance Threshold
- * @txn_timeout_ns:	reclaims a transaction; 0 never
+ * @txn_timeout_ns:	reclaims a transaction at its initiator, and after twice
+ *			that what the target holds of it; 0 never
  * @user_timeout_ns:	the peer has been silent for this long while packets are
  *			outstanding: fatal; 0 never
  * @flow_seed:		random; the flows' first path labels come from it
@@ -372,7 +373,6 @@ struct falcon_txwin {
 	struct list_head rcvd_pkts;	/* of these, received; due order */
 	u64 acked[2];			/* 9.1.1 bitmaps; bit 0 is the base */
 	u64 rcvd[2];
-	u64 own_ns;			/* last reaction to EACK-OWN */
 };
 
 /*
@@ -459,6 +459,7 @@ struct falcon_core {
 	u32 tx_nrsn, tx_brsn;		/* 8.4.1 */
 	u32 rx_nrsn, rx_brsn;		/* 8.5.1 */
 	u64 expire_ns;			/* no transaction expires before */
+	u64 reclaim_ns;			/* nothing held is given up before */
 	struct list_head init_txns;	/* initiator, RSN order */
 	struct list_head sched[FALCON_NR_QUEUE];
 	u8  sched_turn;			/* queue to serve next */
@@ -498,7 +499,10 @@ enum falcon_rx_verdict {
 void falcon_core_init(struct falcon_core *c, const struct falcon_core_cfg *cfg,
 		      struct falcon_resources *res, u64 now_ns);
 
-/* Initiator. The payload handle stays valid until completion. */
+/*
+ * Initiator. The payload handle stays valid until completion. A refusal is an
+ * errno and, in falcon_txn::cmpl, the code of section 11 for it.
+ */
 int falcon_core_push(struct falcon_core *c, struct falcon_txn *txn,
 		     void *payload, u16 len, u64 now_ns);
 int falcon_core_pull(struct falcon_core *c, struct falcon_txn *txn,

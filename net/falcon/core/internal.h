@@ -121,6 +121,7 @@ void falcon_nack_rx(struct falcon_core *c, const struct falcon_pkt_info *pi,
 		    const struct falcon_rx_meta *meta);
 
 /* pdl_rx.c */
+bool falcon_pdl_valid(struct falcon_core *c, const struct falcon_pkt_info *pi);
 enum falcon_rx_verdict falcon_pdl_rx(struct falcon_core *c,
 				     const struct falcon_pkt_info *pi,
 				     const struct falcon_rx_meta *meta,

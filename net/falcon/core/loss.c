@@ -28,12 +28,6 @@ static const u8 falcon_bitmap_bits[FALCON_NR_WIN] = {
 	[FALCON_WIN_DATA] = FALCON_RX_WIN_DATA,
 };
 
-/* How far beyond its bitmap an EACK-OWN says something: half of it */
-static u32 falcon_own_reach(u8 win)
-{
-	return falcon_bitmap_bits[win] + falcon_bitmap_bits[win] / 2;
-}
-
 static u64 falcon_rtt(const struct falcon_core *c)
 {
 	return c->srtt_ns ?: c->rto_ns;
@@ -151,8 +145,8 @@ static void falcon_loss_ooo(struct falcon_core *c,
 }
 
 /*
- * 9.1.4 OWN heuristic, at most once an RTT: what the bitmap does not show as
- * received, inside it and a little beyond.
+ * 9.1.4 OWN heuristic: of the whole transmit window, inside the bitmap and
+ * beyond, what is not received and has not been sent within an RTT.
  */
 static void falcon_loss_own(struct falcon_core *c,
 			    const struct falcon_pkt_info *pi, u64 now_ns,
@@ -164,20 +158,14 @@ static void falcon_loss_own(struct falcon_core *c,
 	if (pi->type != FALCON_PKT_EACK)
 		return;
 	for (win = 0; win < FALCON_NR_WIN; win++) {
-		struct falcon_txwin *w = &c->tx[win];
-		u32 end = pi->rbpsn[win] + falcon_own_reach(win);
 		u8 bit = win == FALCON_WIN_REQ ? FALCON_OWN_REQUEST :
 						 FALCON_OWN_DATA;
 
-		if (!(pi->own & bit) || w->own_ns + falcon_rtt(c) >= now_ns)
+		if (!(pi->own & bit))
 			continue;
-		w->own_ns = now_ns;
-		list_for_each_entry_safe(p, n, &w->pkts, win_node) {
-			if (!falcon_before(p->psn, end))
-				break;
+		list_for_each_entry_safe(p, n, &c->tx[win].pkts, win_node)
 			if (falcon_may_early(p) && !falcon_recent(c, p, now_ns))
 				falcon_mark(c, p, FALCON_RETX_OWN, loss);
-		}
 	}
 }
 

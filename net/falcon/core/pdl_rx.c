@@ -5,7 +5,7 @@
  * the window; a new one goes to the transaction sublayer, which may refuse it;
  * duplicates are answered by the table of section 11.
  *
- * core.c calls, after the piggybacked bases were processed.
+ * core.c calls, falcon_pdl_rx() after the piggybacked bases were processed.
  */
 #include "accept.h"
 #include "internal.h"
@@ -145,6 +145,18 @@ static bool falcon_rx_oversize(const struct falcon_core *c,
 					pi->req_len > c->cfg.mtu);
 }
 
+/*
+ * Can the packet be of this connection? If not it is dropped whole: section 11
+ * lets no violation acknowledge anything.
+ */
+bool falcon_pdl_valid(struct falcon_core *c, const struct falcon_pkt_info *pi)
+{
+	if (pi->proto == c->cfg.proto && !falcon_rx_oversize(c, pi))
+		return true;
+	c->stats.rx_bad_pkt++;
+	return false;
+}
+
 enum falcon_rx_verdict falcon_pdl_rx(struct falcon_core *c,
 				     const struct falcon_pkt_info *pi,
 				     const struct falcon_rx_meta *meta,
@@ -154,10 +166,6 @@ enum falcon_rx_verdict falcon_pdl_rx(struct falcon_core *c,
 	u8 win = falcon_type_win(resync ? pi->resync_type : pi->type);
 	u64 now_ns = meta->now_ns;
 
-	if (pi->proto != c->cfg.proto || falcon_rx_oversize(c, pi)) {
-		c->stats.rx_bad_pkt++;
-		return FALCON_RX_DONE;
-	}
 	falcon_rx_stamp(c, meta);
 	if (resync)
 		c->stats.rx_resyncs++;

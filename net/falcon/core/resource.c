@@ -41,7 +41,8 @@ void falcon_res_init(struct falcon_resources *res)
 	}
 	res->ema_pkts = 0;
 	res->ema_cells = 0;
-	res->ema_alpha_shift = 0;
+	res->ema_pkts_shift = 0;
+	res->ema_cells_shift = 0;
 	res->alpha_shift = 3;
 	res->alpha_retx_shift = 4;
 }
@@ -108,12 +109,13 @@ static u32 falcon_ema(u32 ema, u32 cur, u8 alpha_shift)
 static void falcon_res_average(struct falcon_resources *res)
 {
 	const struct falcon_pool_state *p = &res->pool[FALCON_POOL_RX_NET];
-	u8 shift = res->ema_alpha_shift;
 
 	WRITE_ONCE(res->ema_pkts, falcon_ema(READ_ONCE(res->ema_pkts),
-					     atomic_read(&p->pkts), shift));
+					     atomic_read(&p->pkts),
+					     res->ema_pkts_shift));
 	WRITE_ONCE(res->ema_cells, falcon_ema(READ_ONCE(res->ema_cells),
-					      atomic_read(&p->cells), shift));
+					      atomic_read(&p->cells),
+					      res->ema_cells_shift));
 }
 
 static bool falcon_pool_get(struct falcon_resources *res,

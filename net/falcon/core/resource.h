@@ -51,7 +51,8 @@ struct falcon_pool_state {
  *		with FALCON_EMA_SHIFT fraction bits. Concurrent updates may be
  *		lost: an average forgives that
  * @ema_cells:	the same of cells
- * @ema_alpha_shift: the averaging constant is 2^-this; 0: none
+ * @ema_pkts_shift: averaging constant of @ema_pkts, 2^-this; 0: no average
+ * @ema_cells_shift: the same of @ema_cells
  * @alpha_shift: a connection may hold 2^-this of what is free
  * @alpha_retx_shift: the same for one that is retransmitting
  */
@@ -59,7 +60,8 @@ struct falcon_resources {
 	struct falcon_pool_state pool[FALCON_NR_POOL];
 	u32 ema_pkts;
 	u32 ema_cells;
-	u8  ema_alpha_shift;
+	u8  ema_pkts_shift;
+	u8  ema_cells_shift;
 	u8  alpha_shift;
 	u8  alpha_retx_shift;
 };

@@ -113,6 +113,26 @@ static struct falcon_txpkt *falcon_next_of(struct falcon_core *c, u8 queue,
 }
 
 /*
+ * 9.1.5: within a window retransmissions leave in PSN order. @p is the turn of
+ * @queue; the other one goes first with a lower PSN, if it may leave: neither
+ * kind waits for the other (CR rule 2).
+ */
+static struct falcon_txpkt *falcon_in_psn_order(struct falcon_core *c,
+						struct falcon_txpkt *p,
+						u8 queue, u8 *flow)
+{
+	struct falcon_txpkt *q;
+	u8 q_flow;
+
+	q = falcon_next_of(c, (queue + 1) % FALCON_NR_QUEUE, &q_flow);
+	if (!q || !falcon_pkt_sent(q) || falcon_before(p->psn, q->psn) ||
+	    falcon_type_win(p->orig_type) != falcon_type_win(q->orig_type))
+		return p;
+	*flow = q_flow;
+	return q;
+}
+
+/*
  * The packet that may leave now, still where it was, and its flow. The queues
  * take turns packet by packet.
  */
@@ -125,10 +145,11 @@ struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u8 *flow)
 		u8 queue = (c->sched_turn + i) % FALCON_NR_QUEUE;
 
 		p = falcon_next_of(c, queue, flow);
-		if (p) {
-			c->sched_turn = (queue + 1) % FALCON_NR_QUEUE;
-			return p;
-		}
+		if (!p)
+			continue;
+		c->sched_turn = (queue + 1) % FALCON_NR_QUEUE;
+		return falcon_pkt_sent(p) ?
+		       falcon_in_psn_order(c, p, queue, flow) : p;
 	}
 	return NULL;
 }

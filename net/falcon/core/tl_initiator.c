@@ -11,6 +11,7 @@
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include <linux/string.h>
 #include "internal.h"
 #include "window.h"
@@ -39,6 +40,12 @@ static void falcon_init_state(struct falcon_txn *txn, u8 state)
 	txn->state = state;
 }
 
+/* 8.2.3: a pull request takes a buffer, with or without a ULP header. */
+static u16 falcon_init_tx_bytes(bool pull, u16 len)
+{
+	return pull ? max_t(u16, len, 1) : len;
+}
+
 static u32 falcon_init_rx_bytes(const struct falcon_txn *txn)
 {
 	return txn->pull ? txn->pkt.req_len : 0;
@@ -58,6 +65,13 @@ static int falcon_init_reserve(struct falcon_core *c, u16 tx_bytes,
 	return 0;
 }
 
+/* Section 11: the ULP is told why in the specification's words as well. */
+static int falcon_init_refuse(struct falcon_txn *txn, u8 cmpl, int err)
+{
+	txn->cmpl = cmpl;
+	return err;
+}
+
 static int falcon_init_submit(struct falcon_core *c, struct falcon_txn *txn,
 			      bool pull, void *payload, u16 len, u16 req_len,
 			      u64 now_ns)
@@ -66,12 +80,14 @@ static int falcon_init_submit(struct falcon_core *c, struct falcon_txn *txn,
 	int err;
 
 	if (c->fatal)
-		return -ENOTCONN;
+		return falcon_init_refuse(txn, FALCON_CMPL_DEAD_CONN,
+					  -ENOTCONN);
 	if (len > c->cfg.mtu || req_len > c->cfg.mtu)
-		return -EMSGSIZE;
-	err = falcon_init_reserve(c, len, pull ? req_len : 0);
+		return falcon_init_refuse(txn, FALCON_CMPL_OP_ERR, -EMSGSIZE);
+	err = falcon_init_reserve(c, falcon_init_tx_bytes(pull, len),
+				  pull ? req_len : 0);
 	if (err)
-		return err;
+		return falcon_init_refuse(txn, FALCON_CMPL_LOCAL_RSRC, err);
 
 	falcon_pkt_init(&txn->pkt, type, c->tx_nrsn++, payload, len, req_len);
 	txn->rx = NULL;
@@ -131,7 +147,8 @@ static void falcon_init_complete(struct falcon_core *c, struct falcon_txn *txn)
 {
 	falcon_init_state(txn, txn->pull ? FALCON_PULL_DATA_ULP_TX :
 					   FALCON_PUSH_CPL_TX);
-	falcon_res_put(c->res, &c->use, FALCON_POOL_TX_REQ, txn->pkt.len);
+	falcon_res_put(c->res, &c->use, FALCON_POOL_TX_REQ,
+		       falcon_init_tx_bytes(txn->pull, txn->pkt.len));
 	falcon_res_put(c->res, &c->use, FALCON_POOL_RX_REQ,
 		       falcon_init_rx_bytes(txn));
 	list_move_tail(&txn->node, &c->complete);

@@ -12,6 +12,7 @@
 #include <linux/bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
 #include "internal.h"
 #include "window.h"
 #include "wire.h"
@@ -51,12 +52,19 @@ static bool falcon_rx_is_pull(const struct falcon_rxpkt *rx)
 	return rx->type == FALCON_PKT_PULL_REQ;
 }
 
+/* 8.2.4: a pull request takes a buffer, with or without a ULP header. */
+static u32 falcon_net_bytes(const struct falcon_rxpkt *rx)
+{
+	return falcon_rx_is_pull(rx) ? max_t(u32, rx->len, 1) : rx->len;
+}
+
 /* After the end of the connection everything has gone back already. */
 static void falcon_rx_release(struct falcon_core *c, struct falcon_rxpkt *rx)
 {
 	if (rx->flags & FALCON_RXF_HELD && !c->fatal) {
 		rx->flags &= ~FALCON_RXF_HELD;
-		falcon_res_put(c->res, &c->use, FALCON_POOL_RX_NET, rx->len);
+		falcon_res_put(c->res, &c->use, FALCON_POOL_RX_NET,
+			       falcon_net_bytes(rx));
 	}
 }
 
@@ -172,6 +180,25 @@ static void falcon_target_run(struct falcon_core *c, u64 now_ns)
 	}
 }
 
+/*
+ * Section 11: all resources are reclaimed after a time. What waits in core,
+ * for its turn or for a resync, is given up that long after @from_ns; its
+ * initiator has given it up by then.
+ */
+static u64 falcon_target_hold_time(const struct falcon_core *c)
+{
+	return 2 * c->cfg.txn_timeout_ns;
+}
+
+static void falcon_target_hold(struct falcon_core *c, struct falcon_rxpkt *rx,
+			       u64 from_ns)
+{
+	rx->due_ns = from_ns;
+	if (c->cfg.txn_timeout_ns)
+		c->reclaim_ns = min(c->reclaim_ns,
+				    from_ns + falcon_target_hold_time(c));
+}
+
 /* Into RSN order, from the back; false if the RSN is there already. */
 static bool falcon_reorder_insert(struct falcon_core *c,
 				  struct falcon_rxpkt *rx)
@@ -240,11 +267,12 @@ static enum falcon_admit falcon_target_rx_ordered(struct falcon_core *c,
 
 	hol = falcon_target_expects(c, &rsn) && rx->rsn == rsn;
 	if ((s32)(rx->rsn - c->rx_nrsn) >= FALCON_REORDER_MAX ||
-	    !falcon_res_get_net(c->res, &c->use, rx->len, hol)) {
+	    !falcon_res_get_net(c->res, &c->use, falcon_net_bytes(rx), hol)) {
 		c->stats.rx_no_resource++;
 		return falcon_target_refuse(c, rx, FALCON_NACK_RESOURCE, 0);
 	}
 	rx->flags |= FALCON_RXF_HELD;
+	falcon_target_hold(c, rx, now_ns);
 	if (!falcon_reorder_insert(c, rx)) {
 		falcon_rx_release(c, rx);
 		c->stats.rx_bad_pkt++;
@@ -261,7 +289,7 @@ enum falcon_admit falcon_target_rx(struct falcon_core *c,
 	if (falcon_ordered(c))
 		return falcon_target_rx_ordered(c, rx, now_ns);
 
-	if (!falcon_res_get_net(c->res, &c->use, rx->len, false)) {
+	if (!falcon_res_get_net(c->res, &c->use, falcon_net_bytes(rx), false)) {
 		c->stats.rx_no_resource++;
 		return falcon_target_refuse(c, rx, FALCON_NACK_RESOURCE, 0);
 	}
@@ -392,7 +420,7 @@ static void falcon_rnr_pull(struct falcon_core *c, struct falcon_rxpkt *rx,
 	struct falcon_rxpkt *q;
 
 	rx->flags |= FALCON_RXF_RNR;
-	rx->due_ns = due_ns;
+	falcon_target_hold(c, rx, due_ns);
 	if (falcon_ordered(c)) {
 		falcon_reorder_insert(c, rx);
 		return;
@@ -484,6 +512,7 @@ void falcon_core_target_nack(struct falcon_core *c, struct falcon_rxpkt *rx,
 	} else {
 		rx->code = code;
 		rx->ulp_code = ulp_code;
+		falcon_target_hold(c, rx, now_ns);
 		list_add_tail(&rx->node, &c->nacked);
 		falcon_nack_queue(c, FALCON_WIN_DATA, rx->psn, code, 0,
 				  ulp_code);
@@ -557,7 +586,7 @@ void falcon_target_acked(struct falcon_core *c, struct falcon_resp *resp)
 /* ------------------------------------------------------------------ timer */
 
 /* When a pull is delivered again, if that is what is next */
-u64 falcon_target_due(const struct falcon_core *c)
+static u64 falcon_rnr_pull_due(const struct falcon_core *c)
 {
 	const struct list_head *list = falcon_ordered(c) ? &c->reorder :
 							   &c->pull_rnr;
@@ -575,11 +604,62 @@ u64 falcon_target_due(const struct falcon_core *c)
 	return rx->due_ns;
 }
 
-/* 8.5.3.4: the RNR time of a pull is over. */
+u64 falcon_target_due(const struct falcon_core *c)
+{
+	u64 due = falcon_rnr_pull_due(c);
+
+	if (list_empty(&c->reorder) && list_empty(&c->nacked))
+		return due;
+	return min(due, c->reclaim_ns);
+}
+
+/*
+ * Push data may come again from the wire. A pull request, which is
+ * acknowledged, may not: its RSN is passed over in its turn.
+ */
+static void falcon_target_give_up(struct falcon_core *c,
+				  struct falcon_rxpkt *rx)
+{
+	if (falcon_rx_is_pull(rx)) {
+		falcon_rx_release(c, rx);
+		rx->type = FALCON_PKT_RESYNC;
+		return;
+	}
+	falcon_rxwin_forget(&c->rx[FALCON_WIN_DATA], rx->psn);
+	falcon_rx_drop(c, rx);
+}
+
+static void falcon_target_reclaim(struct falcon_core *c, u64 now_ns)
+{
+	u64 hold = falcon_target_hold_time(c);
+	struct falcon_rxpkt *rx, *n;
+
+	if (c->reclaim_ns > now_ns)
+		return;
+	c->reclaim_ns = FALCON_NO_TIMER;
+	list_for_each_entry_safe(rx, n, &c->reorder, node) {
+		if (rx->type == FALCON_PKT_RESYNC)
+			continue;
+		if (rx->due_ns + hold <= now_ns)
+			falcon_target_give_up(c, rx);
+		else
+			c->reclaim_ns = min(c->reclaim_ns, rx->due_ns + hold);
+	}
+	list_for_each_entry_safe(rx, n, &c->nacked, node) {
+		if (rx->due_ns + hold > now_ns) {
+			c->reclaim_ns = min(c->reclaim_ns, rx->due_ns + hold);
+			break;
+		}
+		falcon_rx_drop(c, rx);
+	}
+}
+
+/* The RNR time of a pull is over (8.5.3.4), or a wait has been too long. */
 void falcon_target_timer(struct falcon_core *c, u64 now_ns)
 {
 	struct falcon_rxpkt *rx, *n;
 
+	falcon_target_reclaim(c, now_ns);
 	if (falcon_ordered(c)) {
 		falcon_target_run(c, now_ns);
 		return;

@@ -605,3 +605,41 @@ TEST(num_packets_acked_counts_once_10_5_5)
 	falcon_ack_one(&s.c, &s.txn[4].pkt, s.now);
 	EXPECT_EQ(s.c.flow[0].num_acked, 2);
 }
+
+/* spec: 9.2.4-2 a NACK's t1 and receive time are an RTT sample */
+TEST(nack_is_an_rtt_sample_9_2_4)
+{
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	EXPECT_EQ(s.c.srtt_ns, 0);
+	s.rtt_ns = 40 * US;
+	solo_nack(&s, DATA, 0, FALCON_NACK_RESOURCE);
+	EXPECT_EQ(s.c.stats.rtt_samples, 1);
+	EXPECT_NEAR(s.c.srtt_ns, 40 * US, 300);
+	s.rtt_ns = 80 * US;
+	solo_nack(&s, DATA, 0, FALCON_NACK_RESOURCE);
+	EXPECT_NEAR(s.c.srtt_ns, 45 * US, 300);
+}
+
+/* spec: 8.4.3.5-3 on an ordered connection the completion in error has its turn */
+TEST(nack_cie_completes_in_rsn_order_8_4_3_5)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 3; i++)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	solo_nack(&s, DATA, 1, FALCON_NACK_CIE);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 1);
+	solo_eack(&s, 0, 0, 0, 0x6, 0x6, 0);	/* resync and 2, not 0 */
+	EXPECT_TRUE(!solo_completed(&s));
+	solo_back(&s, 0, 3);
+	for (i = 0; i < 3; i++) {
+		EXPECT_TRUE(solo_completed(&s) == &s.txn[i]);
+		EXPECT_EQ(s.txn[i].cmpl, i == 1 ? FALCON_CMPL_TARGET_NACK_CIE :
+						  FALCON_CMPL_ACK);
+	}
+	EXPECT_EQ(s.txn[1].ulp_code, 0x77);
+}

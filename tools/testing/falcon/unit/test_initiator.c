@@ -515,3 +515,179 @@ TEST(resync_completion_codes_11)
 		completes(&s.txn[0], want[code]);
 	}
 }
+
+/* spec: 8.4.1-2 8.4.1-4 BRSN and NRSN wrap at 2^32 */
+TEST(brsn_and_nrsn_wrap_8_4_1)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.tx_rsn = 0xfffffffe;
+	solo_start(&s);
+	for (i = 0; i < 4; i++)
+		solo_push(&s, 1);
+	EXPECT_EQ(s.c.tx_nrsn, 2);
+	EXPECT_EQ(s.c.tx_brsn, 0xfffffffe);
+	solo_flush(&s);
+	solo_back(&s, 0, 2);
+	EXPECT_EQ(s.c.tx_brsn, 0);
+	solo_back(&s, 0, 4);
+	EXPECT_EQ(s.c.tx_brsn, 2);
+}
+
+/* spec: 7.5-3 push data has NRSN, whatever pulls are outstanding */
+TEST(push_has_an_rsn_of_its_own_7_5)
+{
+	solo_init(&s, true);
+	solo_pull(&s, 10);
+	solo_push(&s, 10);
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
+	EXPECT_EQ(s.pi.rsn, 0);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.pi.rsn, 1);
+}
+
+/*
+ * spec: 8.2.2-8 8.4.3.2-4 pull data is stored in what its request took: it is
+ * not refused though nothing else is left
+ */
+TEST(pull_data_uses_what_its_request_took_8_4_3_2)
+{
+	static struct falcon_resources res;
+	struct falcon_txn *t;
+
+	solo_cfg(&s, true);
+	falcon_res_init(&res);
+	falcon_res_limit(&res, FALCON_POOL_RX_REQ, 1, 4096);
+	falcon_res_limit(&res, FALCON_POOL_RX_NET, 1, 4096);
+	falcon_core_init(&s.c, &s.cfg, &res, s.now);
+	t = solo_pull(&s, 4096);
+	solo_flush(&s);
+	solo_rx_push(&s, 0, 0);			/* the last network request */
+	EXPECT_EQ(falcon_core_pull(&s.c, &s.txn[1], NULL, 0, 1, s.now),
+		  -ENOBUFS);
+	EXPECT_TRUE(solo_rx_pull_data(&s, 1, 0, 4096));
+	EXPECT_EQ(s.c.stats.rx_no_resource, 0);
+	completes(t, FALCON_CMPL_ACK);
+	EXPECT_EQ(s.c.use.cells[FALCON_POOL_RX_REQ], 0);
+	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+}
+
+/* spec: 11-18 a pull request that exhausts its attempts: kCmplLocalTO */
+TEST(pull_exhausted_is_local_to_11)
+{
+	struct falcon_txn *t;
+	u32 i;
+
+	solo_init(&s, true);
+	t = solo_pull(&s, 10);
+	solo_flush(&s);
+	for (i = 0; i < 20 && t->pkt.type != FALCON_PKT_RESYNC; i++) {
+		solo_timer(&s);
+		solo_flush(&s);
+	}
+	EXPECT_EQ(s.pi.type, FALCON_PKT_RESYNC);
+	EXPECT_EQ(s.pi.resync_code, FALCON_RESYNC_EXHAUSTED);
+	EXPECT_EQ(s.pi.resync_type, FALCON_PKT_PULL_REQ);
+	nothing_completes();
+	solo_back(&s, 1, 0);
+	completes(t, FALCON_CMPL_LOCAL_TO);
+}
+
+/* spec: 11-23 a submission on a dead connection: kCmplDeadConn */
+TEST(submission_on_dead_connection_11)
+{
+	solo_init(&s, true);
+	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+	EXPECT_EQ(falcon_core_push(&s.c, &s.txn[0], NULL, 1, s.now),
+		  -ENOTCONN);
+	EXPECT_EQ(s.txn[0].cmpl, FALCON_CMPL_DEAD_CONN);
+	nothing_completes();
+}
+
+/*
+ * spec: 8.2.3-2 11-22 a submission that finds no resources is refused and has
+ * its code, kCmplLocalRsrc; nothing is taken
+ */
+TEST(submission_without_resources_is_local_rsrc_11)
+{
+	static const u8 pools[] = { FALCON_POOL_TX_REQ, FALCON_POOL_RX_REQ };
+	static struct falcon_resources res;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		solo_cfg(&s, true);
+		falcon_res_init(&res);
+		res.alpha_shift = 0;
+		falcon_res_limit(&res, pools[i], 2, 0);
+		falcon_core_init(&s.c, &s.cfg, &res, s.now);
+		solo_push(&s, 1);
+		solo_pull(&s, 1);
+		s.txn[2].cmpl = FALCON_CMPL_ACK;
+		EXPECT_LT(falcon_core_push(&s.c, &s.txn[2], NULL, 1, s.now), 0);
+		EXPECT_EQ(s.txn[2].cmpl, FALCON_CMPL_LOCAL_RSRC);
+		EXPECT_EQ(s.c.tx_nrsn, 2);
+		EXPECT_EQ(s.c.use.pkts[FALCON_POOL_TX_REQ], 2);
+		EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_REQ], 2);
+		nothing_completes();
+		falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+	}
+}
+
+static void holds(enum falcon_pool pool, u32 pkts, u32 cells)
+{
+	EXPECT_EQ(s.c.use.pkts[pool], pkts);
+	EXPECT_EQ(s.c.use.cells[pool], cells);
+}
+
+/*
+ * spec: 8.2.2-1 8.2.2-3 8.2.3-4 8.2.3-5 8.2.3-6 8.2.3-7 the table of credits:
+ * pushes, pulls and pull responses
+ */
+TEST(credits_of_each_transaction_8_2_3)
+{
+	struct falcon_rxpkt *rx;
+
+	solo_init(&s, false);
+	solo_push(&s, 3 * FALCON_CELL_BYTES + 1);
+	holds(FALCON_POOL_TX_REQ, 1, 4);
+	holds(FALCON_POOL_RX_REQ, 1, 0);
+	holds(FALCON_POOL_TX_DATA, 0, 0);
+	solo_flush(&s);
+	solo_back(&s, 0, 1);
+	holds(FALCON_POOL_TX_REQ, 0, 0);
+
+	/* a request without a header of the ULP is a request all the same */
+	EXPECT_EQ(falcon_core_pull(&s.c, &s.txn[1], NULL, 0,
+				   2 * FALCON_CELL_BYTES, s.now), 0);
+	holds(FALCON_POOL_TX_REQ, 1, 1);
+	holds(FALCON_POOL_RX_REQ, 1, 2);
+	holds(FALCON_POOL_TX_DATA, 0, 0);
+	solo_flush(&s);
+	solo_rx_pull_data(&s, 0, 1, 2 * FALCON_CELL_BYTES);
+	holds(FALCON_POOL_TX_REQ, 0, 0);
+	holds(FALCON_POOL_RX_REQ, 0, 0);
+
+	solo_rx_pull(&s, 0, 0);
+	rx = solo_delivered(&s);
+	solo_respond(&s, rx, FALCON_CELL_BYTES + 1);
+	holds(FALCON_POOL_TX_DATA, 1, 2);
+	holds(FALCON_POOL_TX_REQ, 0, 0);
+	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+}
+
+/* spec: 11-28 completion codes are those of the table */
+TEST(completion_codes_have_their_values_11)
+{
+	EXPECT_EQ(FALCON_CMPL_ACK, 0x0);
+	EXPECT_EQ(FALCON_CMPL_TARGET_NACK_CIE, 0x1);
+	EXPECT_EQ(FALCON_CMPL_TARGET_NACK_NRE, 0x3);
+	EXPECT_EQ(FALCON_CMPL_TARGET_NACK_CID, 0x4);
+	EXPECT_EQ(FALCON_CMPL_LOCAL_TO, 0x8);
+	EXPECT_EQ(FALCON_CMPL_OP_ERR, 0x9);
+	EXPECT_EQ(FALCON_CMPL_DEAD_CONN, 0xa);
+	EXPECT_EQ(FALCON_CMPL_LOCAL_RSRC, 0xb);
+	EXPECT_EQ(FALCON_CMPL_ULP_CDT_ERR, 0xc);
+	EXPECT_EQ(FALCON_CMPL_REMOTE_ERR, 0xd);
+	EXPECT_EQ(FALCON_CMPL_LOCAL_XLR, 0xf);
+}

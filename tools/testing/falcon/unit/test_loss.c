@@ -136,7 +136,7 @@ TEST(own_retransmits_unreceived_9_1_4)
 	EXPECT_EQ(solo_flush(&s), 7);
 }
 
-/* spec: 9.1.4-5 OWN: at most once an RTT */
+/* spec: 9.1.4-5 OWN: each packet at most once an RTT */
 TEST(own_once_an_rtt_9_1_4)
 {
 	sent(FALCON_LOSS_OWN, 4);
@@ -144,10 +144,11 @@ TEST(own_once_an_rtt_9_1_4)
 	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_DATA);
 	EXPECT_EQ(solo_flush(&s), 4);
 	s.now += RTT / 2;
-	s.txn[0].pkt.sent_ns -= 2 * RTT;	/* one that would be due */
+	s.txn[0].pkt.sent_ns -= 2 * RTT;	/* one that is due */
 	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_DATA);
-	EXPECT_EQ(solo_flush(&s), 0);
-	s.now += RTT;
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_quiet(&s);
+	s.now += RTT + 10;
 	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_DATA);
 	EXPECT_EQ(solo_flush(&s), 4);
 }
@@ -162,15 +163,6 @@ TEST(own_is_per_window_9_1_4)
 	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_REQUEST);
 	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
 	solo_expect_quiet(&s);
-}
-
-/* spec: 9.1.4-4 OWN: no further than half a bitmap beyond the bitmap */
-TEST(own_slack_beyond_bitmap_9_1_4)
-{
-	sent(FALCON_LOSS_OWN, 300);
-	s.now += 2 * RTT;
-	solo_eack(&s, 0, 0, 0, 0, 0, FALCON_OWN_DATA);
-	EXPECT_EQ(solo_flush(&s), 128 + 64);
 }
 
 /* spec: 9.1.4+2 RACK: sent before the newest delivered, older by the window */
@@ -804,4 +796,87 @@ TEST(fae_does_not_hear_of_probes_10_3_2)
 	EXPECT_EQ(solo_flush(&s), 1);
 	EXPECT_EQ(s.c.flow[0].fcwnd, fcwnd);
 	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+}
+
+/*
+ * spec: 9-13 9.1.1-13 9.1.5-7 the retransmit timer starts anew with each
+ * retransmission, of any reason
+ */
+TEST(retransmit_timer_restarts_9_1_1)
+{
+	sent(FALCON_LOSS_OOO, 8);
+	s.now += 500 * US;
+	rx_bits(0xfe);				/* 0 is lost */
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.tx.reason, FALCON_RETX_OOO);
+	solo_wait(&s, 1 * MS - 1);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_RTO], 0);
+	solo_wait(&s, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.tx.reason, FALCON_RETX_RTO);
+}
+
+/* spec: 9-13 an ACK clears the timer of what it acknowledges, not of the rest */
+TEST(retransmit_timer_is_cleared_by_ack_9)
+{
+	sent(0, 1);
+	s.now += 400 * US;
+	solo_push(&s, 1);
+	solo_flush(&s);
+	solo_back(&s, 0, 1);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), s.now + 1 * MS);
+	solo_back(&s, 0, 2);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), FALCON_NO_TIMER);
+}
+
+/* spec: 9.1.3-6 the timer starts when the packet leaves, not when it is queued */
+TEST(retransmit_timer_starts_at_departure_9_1_3)
+{
+	sent(0, 0);
+	solo_window(&s, 1, 1);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_quiet(&s);
+	s.now += 900 * US;
+	solo_back(&s, 0, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), s.now + 1 * MS);
+}
+
+/*
+ * spec: 9.1.4-4 EACK-OWN is about the whole transmit window, inside the bitmap
+ * and beyond
+ */
+TEST(own_reaches_the_whole_transmit_window_9_1_4)
+{
+	sent(FALCON_LOSS_OWN, 300);
+	s.now += 2 * RTT;
+	solo_eack(&s, 0, 0, 0, 0, 0xf0, FALCON_OWN_DATA);
+	EXPECT_EQ(solo_flush(&s), 300 - 4);
+}
+
+/* spec: 9-15 a lost ACK is made good by the next, or by the retransmit timer */
+TEST(lost_ack_is_made_good_9)
+{
+	sent(0, 3);
+	solo_back(&s, 0, 2);			/* that of 0 was lost */
+	EXPECT_EQ(s.c.tx[DATA].base, 2);
+	solo_wait(&s, 1 * MS + 10);		/* that of 2 as well */
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 2);
+	solo_back(&s, 0, 3);			/* drawn by the duplicate */
+	EXPECT_TRUE(falcon_core_idle(&s.c));
+}
+
+/* spec: 10.6.2.2-3 a new retransmit_timeout holds for packets on their way */
+TEST(rto_applies_to_packets_outstanding_10_6_2_2)
+{
+	sent(0, 1);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), s.now + 1 * MS);
+	s.c.rto_ns = 3 * MS;
+	EXPECT_EQ(falcon_core_next_timer(&s.c), s.now + 3 * MS);
+	solo_wait(&s, 3 * MS - 1);
+	solo_expect_quiet(&s);
+	solo_wait(&s, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
 }

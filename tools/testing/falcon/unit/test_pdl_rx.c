@@ -602,3 +602,200 @@ TEST(rx_wide_window_9)
 		ack_push(solo_delivered(&s));
 	EXPECT_EQ(s.c.rx[DATA].base, 512);
 }
+
+/*
+ * spec: 6.1.2-4 7.7.2-2 7.7.2-3 9-8 9.2.1-5 9.2.1-6 an EACK is a snapshot of
+ * what is received, and of what is acknowledged, when it is sent
+ */
+TEST(eack_shows_both_states_7_7_2)
+{
+	struct falcon_rxpkt *rx[4];
+	u32 i;
+
+	solo_init(&s, false);
+	for (i = 1; i < 4; i++) {
+		solo_rx_push(&s, i, i);
+		rx[i] = solo_delivered(&s);
+	}
+	ack_push(rx[2]);
+	solo_rx_pull_data(&s, 70, 5, 1);	/* acknowledged on receipt */
+	take_ack(FALCON_PKT_EACK);
+	EXPECT_EQ(s.pi.rbpsn[DATA], 0);
+	EXPECT_EQ(s.pi.data_rx[0], 0xe);
+	EXPECT_EQ(s.pi.data_ack[0], 0x4);
+	EXPECT_EQ(s.pi.data_rx[1], 1ULL << 6);
+	EXPECT_EQ(s.pi.data_ack[1], 1ULL << 6);
+	/* the next one shows what has changed since */
+	solo_rx_push(&s, 0, 0);
+	ack_push(solo_delivered(&s));
+	ack_push(rx[1]);
+	take_ack(FALCON_PKT_EACK);
+	EXPECT_EQ(s.pi.rbpsn[DATA], 3);
+	EXPECT_EQ(s.pi.data_rx[0], 1);
+	EXPECT_EQ(s.pi.data_ack[0], 0);
+}
+
+/* spec: 7.7.1-3 9.1.6-6 an ACK has the bases as they are when it leaves */
+TEST(ack_has_latest_bases_9_1_6)
+{
+	solo_init(&s, true);
+	solo_rx_pull(&s, 0, 0);
+	solo_wait(&s, s.cfg.ack_coalesce_ns);	/* due, and not taken yet */
+	solo_rx_pull(&s, 1, 1);
+	solo_rx_push(&s, 0, 2);
+	solo_delivered(&s);
+	solo_delivered(&s);
+	ack_push(solo_delivered(&s));
+	ASSERT_TRUE(solo_tx(&s));
+	EXPECT_EQ(s.pi.type, FALCON_PKT_BACK);
+	EXPECT_EQ(s.pi.rbpsn[REQ], 2);
+	EXPECT_EQ(s.pi.rbpsn[DATA], 1);
+}
+
+/* spec: 7.7.1-6 an ACK has the hop count of the packet received last */
+TEST(ack_carries_hops_7_7_1)
+{
+	struct falcon_rx_meta meta = { .now_ns = 1000 * MS, .hops = 3 };
+	struct falcon_pkt_info pi;
+
+	solo_init(&s, true);
+	solo_base_pi(&s, FALCON_PKT_PULL_REQ, &pi);
+	falcon_core_rx(&s.c, &pi, &meta, &s.rx[0]);
+	pi.psn = 1;
+	pi.rsn = 1;
+	meta.hops = 11;
+	falcon_core_rx(&s.c, &pi, &meta, &s.rx[1]);
+	take_ack(FALCON_PKT_BACK);
+	EXPECT_EQ(s.pi.hops, 11);
+}
+
+/* spec: 7.8-10 a packet beyond the window draws OWN in an EACK, and no NACK */
+TEST(beyond_the_window_draws_own_not_nack_7_8)
+{
+	solo_init(&s, true);
+	solo_rx_push(&s, 128, 128);
+	solo_rx_pull(&s, 64, 64);
+	EXPECT_EQ(s.c.nr_nacks, 0);
+	take_ack(FALCON_PKT_EACK);
+	EXPECT_EQ(s.pi.own, FALCON_OWN_REQUEST | FALCON_OWN_DATA);
+	solo_expect_quiet(&s);
+}
+
+/*
+ * spec: 9.1.6-12 9.2.1-7 9.2.2.4-2 R-OWN alone makes the ACK an EACK, which
+ * resets it
+ */
+TEST(eack_for_request_own_9_1_6)
+{
+	solo_init(&s, true);
+	solo_rx_pull(&s, 64, 64);
+	EXPECT_TRUE(s.c.rx[REQ].own);
+	EXPECT_FALSE(s.c.rx[DATA].own);
+	take_ack(FALCON_PKT_EACK);
+	EXPECT_EQ(s.pi.own, FALCON_OWN_REQUEST);
+	EXPECT_FALSE(s.c.rx[REQ].own);
+}
+
+/*
+ * spec: 9-7 9.1.6-13 a BACK when no bitmap has a bit, and when, without RACK,
+ * the data Rx bitmap has no hole
+ */
+TEST(back_when_bitmaps_say_nothing_9_1_6)
+{
+	solo_cfg(&s, true);
+	s.cfg.features &= ~FALCON_F_EACK_ALWAYS;
+	solo_start(&s);
+	solo_rx_pull(&s, 0, 0);
+	take_ack(FALCON_PKT_BACK);
+	solo_rx_push(&s, 0, 1);
+	solo_rx_push(&s, 1, 2);
+	take_ack(FALCON_PKT_BACK);
+	EXPECT_EQ(s.c.stats.tx_eacks, 0);
+}
+
+/* spec: 9-6 the receiver's windows are 64 requests and 128 data */
+TEST(receiver_windows_are_64_and_128_9)
+{
+	EXPECT_EQ(FALCON_RX_WIN_REQ, 64);
+	EXPECT_EQ(FALCON_RX_WIN_DATA, 128);
+}
+
+/* A push in flight, and a packet of the peer whose base acknowledges it */
+static void acknowledging(u8 type, u32 psn, u32 rsn, struct falcon_pkt_info *pi)
+{
+	solo_base_pi(&s, type, pi);
+	pi->rbpsn[DATA] = s.c.tx[DATA].next;
+	pi->psn = psn;
+	pi->rsn = rsn;
+	pi->len = 100;
+	pi->req_len = 100;
+}
+
+static void push_in_flight(void)
+{
+	solo_push(&s, 1);
+	while (solo_tx(&s))
+		;
+}
+
+/* spec: 11-11 the base on a packet that is none of ours acknowledges nothing */
+TEST(rx_violation_acknowledges_nothing_11)
+{
+	struct falcon_pkt_info pi;
+
+	solo_init(&s, true);
+	push_in_flight();
+	acknowledging(FALCON_PKT_PUSH_DATA, 0, 0, &pi);
+	pi.proto = FALCON_PROTO_RDMA;
+	EXPECT_TRUE(!solo_rx(&s, &pi));
+	EXPECT_EQ(s.c.tx[DATA].base, 0);
+	acknowledging(FALCON_PKT_PUSH_DATA, 0, 0, &pi);
+	pi.len = SOLO_MTU + 1;
+	pi.req_len = SOLO_MTU + 1;
+	EXPECT_TRUE(!solo_rx(&s, &pi));
+	EXPECT_EQ(s.c.tx[DATA].base, 0);
+	EXPECT_TRUE(!solo_completed(&s));
+	EXPECT_EQ(s.c.stats.rx_bad_pkt, 2);
+}
+
+/* spec: 11-12 11-13 the base on a duplicate acknowledges */
+TEST(rx_duplicate_acknowledges_11)
+{
+	struct falcon_pkt_info pi;
+	struct falcon_rxpkt *rx;
+
+	solo_init(&s, true);
+	solo_rx_push(&s, 0, 0);
+	rx = solo_delivered(&s);
+	push_in_flight();
+	acknowledging(FALCON_PKT_PUSH_DATA, 0, 0, &pi);	/* received */
+	EXPECT_TRUE(!solo_rx(&s, &pi));
+	EXPECT_EQ(s.c.tx[DATA].base, 1);
+	ack_push(rx);
+	push_in_flight();
+	acknowledging(FALCON_PKT_PUSH_DATA, 0, 0, &pi);	/* acknowledged */
+	EXPECT_TRUE(!solo_rx(&s, &pi));
+	EXPECT_EQ(s.c.tx[DATA].base, 2);
+	EXPECT_EQ(s.c.stats.rx_dup, 2);
+}
+
+/* spec: 11-15 the base on a packet that finds no resources acknowledges */
+TEST(rx_refused_acknowledges_11)
+{
+	static struct falcon_resources res;
+	struct falcon_pkt_info pi;
+
+	solo_cfg(&s, true);
+	falcon_res_init(&res);
+	falcon_res_limit(&res, FALCON_POOL_RX_NET, 1, 0);
+	falcon_core_init(&s.c, &s.cfg, &res, s.now);
+	solo_rx_push(&s, 0, 0);
+	push_in_flight();
+	acknowledging(FALCON_PKT_PUSH_DATA, 1, 1, &pi);
+	EXPECT_TRUE(!solo_rx(&s, &pi));
+	EXPECT_EQ(s.c.stats.rx_no_resource, 1);
+	EXPECT_EQ(s.c.tx[DATA].base, 1);
+	ASSERT_TRUE(solo_tx(&s));
+	EXPECT_EQ(s.pi.type, FALCON_PKT_NACK);
+	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+}

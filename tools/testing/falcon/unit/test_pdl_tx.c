@@ -659,3 +659,278 @@ TEST(state_of_a_connection_is_small)
 	EXPECT_LE(sizeof(struct falcon_core), 2560);
 	EXPECT_LE(sizeof(struct falcon_rxpkt), 48);
 }
+
+/*
+ * spec: 6.2-2 7.2-3 7.2-4 8.4.3.1-1 all packets carry the CID that the peer
+ * assigned, and reliable ones its function; two connections to peers that
+ * chose the same CID are two
+ */
+TEST(packets_carry_the_receivers_cid_6_2)
+{
+	static struct solo other;
+
+	solo_cfg(&s, true);
+	s.cfg.cid = 10;
+	s.cfg.peer_cid = 5;
+	s.cfg.peer_fn = 0xabcdef;
+	solo_start(&s);
+	solo_cfg(&other, true);
+	other.cfg.cid = 11;
+	other.cfg.peer_cid = 5;
+	solo_start(&other);
+
+	solo_push(&s, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.pi.cid, 5);
+	EXPECT_EQ(s.pi.fn, 0xabcdef);
+	solo_rx_pull(&s, 0, 0);
+	solo_wait(&s, s.cfg.ack_coalesce_ns);
+	ASSERT_TRUE(solo_tx(&s));
+	EXPECT_EQ(s.pi.type, FALCON_PKT_BACK);
+	EXPECT_EQ(s.pi.cid, 5);
+	solo_expect_quiet(&other);
+	EXPECT_EQ(other.c.tx[DATA].next, 0);
+}
+
+/* spec: 7.3-2 8.1-1 a request says how long the answer shall be, data its own */
+TEST(requests_say_their_length_7_3)
+{
+	solo_init(&s, true);
+	solo_pull(&s, 3000);
+	solo_push(&s, 77);
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
+	EXPECT_EQ(s.pi.req_len, 3000);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.pi.req_len, 77);
+	EXPECT_EQ(s.tx.len, 77);
+}
+
+/* spec: 9.1.2-4 retransmitted pull requests: PSN < RBPSN + fcwnd, RORRC */
+TEST(gate_retransmission_of_pull_request_9_1_2)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 6; i++)
+		solo_pull(&s, 10);
+	EXPECT_EQ(solo_flush(&s), 6);
+	solo_window(&s, 4, 2);
+	solo_wait(&s, 1 * MS);
+	EXPECT_EQ(solo_flush(&s), 2);		/* RORRC */
+	EXPECT_EQ(s.c.tx[REQ].orrc, 2);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 0);
+	s.c.ncwnd = 100;
+	EXPECT_EQ(solo_flush(&s), 2);		/* fcwnd */
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.2-5 retransmitted pull data: PSN < DBPSN + fcwnd, no ncwnd */
+TEST(gate_retransmission_of_pull_data_9_1_2)
+{
+	solo_init(&s, true);
+	respond_to_pulls(6);
+	EXPECT_EQ(solo_flush(&s), 6);
+	solo_window(&s, 4, 1);
+	solo_wait(&s, 1 * MS);
+	EXPECT_EQ(solo_flush(&s), 4);
+	solo_back(&s, 0, 1);
+	EXPECT_EQ(solo_flush(&s), 1);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.2-8 RORRC and DORRC fall when a retransmitted request is ACKed */
+TEST(orrc_falls_when_acked_9_1_2)
+{
+	solo_init(&s, false);
+	solo_push(&s, 10);
+	solo_push(&s, 10);
+	solo_pull(&s, 10);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);
+	EXPECT_EQ(solo_flush(&s), 3);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 2);
+	EXPECT_EQ(s.c.tx[REQ].orrc, 1);
+	solo_eack(&s, 0, 0, 0, 0, 0x2, 0);	/* received is not ACKed */
+	EXPECT_EQ(s.c.tx[DATA].orrc, 2);
+	solo_eack(&s, 0, 0, 0, 0x2, 0x2, 0);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 1);
+	solo_back(&s, 1, 1);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 0);
+	EXPECT_EQ(s.c.tx[REQ].orrc, 0);
+}
+
+/* spec: 9.1.1-8 fcwnd bounds each window for itself */
+TEST(fcwnd_is_per_window_9_1_1)
+{
+	u32 i;
+
+	solo_init(&s, false);
+	solo_window(&s, 3, 1000);
+	for (i = 0; i < 3; i++) {
+		solo_push(&s, 1);
+		solo_pull(&s, 1);
+	}
+	EXPECT_EQ(solo_flush(&s), 6);
+	solo_pull(&s, 1);
+	solo_expect_quiet(&s);
+	solo_back(&s, 1, 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 3);
+}
+
+/*
+ * spec: 9.1.1-9 RORC counts pull requests, DORC push data, from transmission
+ * to acknowledgement; pull data is in neither
+ */
+TEST(orc_counts_sent_and_not_acknowledged_9_1_1)
+{
+	solo_init(&s, false);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_pull(&s, 1);
+	EXPECT_EQ(s.c.tx[DATA].orc, 0);
+	respond_to_pulls(1);
+	solo_flush(&s);
+	EXPECT_EQ(s.c.tx[DATA].orc, 2);
+	EXPECT_EQ(s.c.tx[REQ].orc, 1);
+	solo_wait(&s, 1 * MS);
+	solo_flush(&s);				/* a retransmission is no new one */
+	EXPECT_EQ(s.c.tx[DATA].orc, 2);
+	EXPECT_EQ(s.c.tx[REQ].orc, 1);
+	solo_back(&s, 1, 1);
+	EXPECT_EQ(s.c.tx[DATA].orc, 1);
+	EXPECT_EQ(s.c.tx[REQ].orc, 0);
+	solo_back(&s, 1, 3);
+	EXPECT_EQ(s.c.tx[DATA].orc, 0);
+}
+
+/* spec: 9-12 9.1.3-5 a packet is kept, whole, until it is acknowledged */
+TEST(packets_are_kept_until_acknowledged_9_1_3)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_push(&s, 123);
+	solo_flush(&s);
+	for (i = 0; i < 3; i++) {
+		s.now += 20 * MS;
+		falcon_core_timer(&s.c, s.now);
+		solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+		EXPECT_TRUE(s.tx.payload == &s.txn[0]);
+		EXPECT_EQ(s.tx.len, 123);
+	}
+	EXPECT_FALSE(falcon_core_idle(&s.c));
+	solo_back(&s, 0, 1);
+	EXPECT_TRUE(solo_completed(&s) == &s.txn[0]);
+	EXPECT_TRUE(falcon_core_idle(&s.c));
+	s.now += 100 * MS;
+	falcon_core_timer(&s.c, s.now);
+	solo_expect_quiet(&s);
+}
+
+/*
+ * spec: 9.1.5-5 retransmissions leave in PSN order of their window, push and
+ * pull data alike
+ */
+TEST(retransmissions_in_psn_order_9_1_5)
+{
+	u32 i, psn = 0;
+
+	solo_init(&s, true);
+	for (i = 0; i < 3; i++)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	respond_to_pulls(3);
+	solo_flush(&s);
+	for (i = 0; i < 3; i++)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);
+	for (i = 0; i < 9; i++) {
+		ASSERT_TRUE(solo_tx(&s));
+		EXPECT_TRUE(s.tx.retx);
+		EXPECT_EQ(s.pi.psn, psn++);
+	}
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.5-5 but what the gate holds back holds nothing of the other kind */
+TEST(blocked_push_lets_pull_data_pass_9_1_5)
+{
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	respond_to_pulls(1);
+	solo_flush(&s);
+	s.c.ncwnd = 1;
+	solo_wait(&s, 1 * MS);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 2);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.5-6 an ACK that comes before a retransmission has left cancels it */
+TEST(ack_cancels_a_pending_retransmission_9_1_5)
+{
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_back(&s, 0, 2);
+	solo_expect_quiet(&s);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_RTO], 1);
+}
+
+/* spec: 8.3-4 a queue whose window is closed is passed over for the other */
+TEST(scheduler_passes_over_closed_windows_8_3)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	solo_window(&s, 1000, 1);
+	for (i = 0; i < 4; i++)
+		solo_push(&s, 1);
+	respond_to_pulls(4);
+	EXPECT_EQ(solo_flush(&s), 1 + 4);
+	solo_window(&s, 1, 1);			/* and all of it, if both are */
+	respond_to_pulls(0);
+	solo_expect_quiet(&s);
+}
+
+/*
+ * spec: 8.2.1.2-3 a request window that is full does not stop pull data of the
+ * same direction
+ */
+TEST(window_full_of_requests_lets_pull_data_pass_8_2_1_2)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.tx_win[REQ] = 4;
+	solo_start(&s);
+	for (i = 0; i < 8; i++)
+		solo_pull(&s, 1);
+	EXPECT_EQ(solo_flush(&s), 4);
+	respond_to_pulls(2);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 1);
+	solo_expect_quiet(&s);
+}
+
+/* spec: 9.1.8-1 a resync is retransmitted until it is acknowledged */
+TEST(resync_is_reliable_9_1_8)
+{
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	solo_nack(&s, DATA, 0, FALCON_NACK_CIE);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 0);
+	solo_wait(&s, 1 * MS + 10);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 0);
+	EXPECT_EQ(s.pi.resync_code, FALCON_RESYNC_CIE);
+	EXPECT_TRUE(!solo_completed(&s));
+	solo_back(&s, 0, 1);
+	EXPECT_TRUE(solo_completed(&s) == &s.txn[0]);
+}

@@ -158,7 +158,7 @@ TEST(occupancy_average_follows_ema_10_2)
 	u32 i, held = 0;
 
 	pools(100000, 0);
-	res.ema_alpha_shift = 3;
+	res.ema_pkts_shift = 3;
 	unit_srand(1);
 	for (i = 0; i < 20000; i++) {
 		if (held && unit_rand() % 3 == 0) {
@@ -261,4 +261,30 @@ TEST(unlimited_pools_admit_everything_8_2_2)
 	falcon_res_put(NULL, &b, NET, 60000);
 	falcon_res_put_all(NULL, &b);
 	EXPECT_EQ(b.pkts[NET], 0);
+}
+
+/* spec: 8.2.3-3 connections may be promised more together than there is */
+TEST(global_counters_bound_oversubscription_8_2_3)
+{
+	u32 n = 0;
+
+	pools(10, 0);
+	while (falcon_res_get(&res, &a, TX, 1) && falcon_res_get(&res, &b, TX, 1))
+		n += 2;
+	EXPECT_EQ(n, 10);
+	EXPECT_EQ(atomic_read(&res.pool[TX].pkts), 10);
+	falcon_res_put(&res, &a, TX, 1);
+	EXPECT_TRUE(falcon_res_get(&res, &b, TX, 1));
+	EXPECT_FALSE(falcon_res_get(&res, &a, TX, 1));
+}
+
+/* spec: 10.2-2 packets and buffers are averaged with an alpha each */
+TEST(occupancy_averages_have_their_own_alpha_10_2)
+{
+	pools(1000, 1000 * FALCON_CELL_BYTES);
+	res.ema_pkts_shift = 1;
+	res.ema_cells_shift = 3;
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, 8 * FALCON_CELL_BYTES, true));
+	EXPECT_EQ(res.ema_pkts, (1 << FALCON_EMA_SHIFT) / 2);
+	EXPECT_EQ(res.ema_cells, (8 << FALCON_EMA_SHIFT) / 8);
 }

@@ -797,3 +797,211 @@ TEST(slow_ulp_closes_the_window_8_2_1_1)
 	EXPECT_EQ(kept, FALCON_RX_WIN_DATA);
 	EXPECT_EQ(s.c.stats.rx_out_of_window, 200 - FALCON_RX_WIN_DATA);
 }
+
+/* spec: 8.5.3.1-1 9.1.7-2 a pull request without resources: NACK, W is 1 */
+TEST(no_resources_draws_nack_of_pull_8_5_3_1)
+{
+	static struct falcon_resources res;
+
+	solo_cfg(&s, true);
+	falcon_res_init(&res);
+	falcon_res_limit(&res, FALCON_POOL_RX_NET, 1, 0);
+	falcon_core_init(&s.c, &s.cfg, &res, s.now);
+	solo_rx_push(&s, 0, 0);
+	EXPECT_TRUE(!solo_rx_pull(&s, 0, 1));
+	expect_nack(0, FALCON_NACK_RESOURCE);
+	EXPECT_EQ(s.pi.nack_win, REQ);
+	EXPECT_EQ(s.c.rx[REQ].base, 0);		/* it comes again */
+	ack(delivers(0));
+	EXPECT_TRUE(solo_rx_pull(&s, 0, 1));
+	delivers(1);
+	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+}
+
+/* spec: 11-24 NRE and CID of a push, like CIE: NACK, repeated, resync, reclaim */
+TEST(nre_and_cid_end_with_resync_11)
+{
+	static const u8 nacks[] = { FALCON_NACK_NRE, FALCON_NACK_CID };
+	static const u8 resyncs[] = { FALCON_RESYNC_NRE, FALCON_RESYNC_CID };
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 2; i++) {
+		solo_rx_push(&s, i, i);
+		falcon_core_target_nack(&s.c, delivers(i), nacks[i], 3, s.now);
+		EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 0);
+		expect_nack(i, nacks[i]);
+		solo_rx_push(&s, i, i);
+		expect_nack(i, nacks[i]);
+		solo_rx_resync(&s, FALCON_PKT_PUSH_DATA, i, i, resyncs[i]);
+		EXPECT_EQ(s.c.rx[DATA].base, i + 1);
+		EXPECT_EQ(dropped(), 1);
+		solo_wait(&s, s.cfg.ack_coalesce_ns);
+		solo_flush(&s);
+	}
+}
+
+/* spec: 8.5.3.2-2 pull data has its request's RSN, whatever the order of answers */
+TEST(pull_data_has_the_rsn_of_its_request_8_5_3_2)
+{
+	struct falcon_rxpkt *rx[3];
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 3; i++) {
+		solo_rx_pull(&s, i, i);
+		rx[i] = delivers(i);
+	}
+	for (i = 0; i < 3; i++)
+		solo_respond(&s, rx[2 - i], 1);
+	for (i = 0; i < 3; i++) {
+		solo_expect_tx(&s, FALCON_PKT_PULL_DATA, i);
+		EXPECT_EQ(s.pi.rsn, 2 - i);
+	}
+}
+
+/* spec: 8.5.3.5-2 a response without bytes leaves as any other does */
+TEST(empty_response_leaves_as_any_other_8_5_3_5)
+{
+	solo_init(&s, true);
+	solo_rx_pull(&s, 0, 0);
+	solo_respond(&s, delivers(0), 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 0);
+	EXPECT_EQ(s.tx.len, 0);
+	EXPECT_EQ(s.resp[0].state, FALCON_PULL_DATA_TX);
+	solo_back(&s, 0, 1);
+	EXPECT_TRUE(solo_released(&s) == &s.resp[0]);
+}
+
+/* spec: 8.2.4-1 the table of network resources: push data and pull requests */
+TEST(network_requests_take_8_2_4)
+{
+	struct falcon_pkt_info pi;
+	struct falcon_rxpkt *rx;
+
+	solo_init(&s, true);
+	solo_base_pi(&s, FALCON_PKT_PUSH_DATA, &pi);
+	pi.len = FALCON_CELL_BYTES + 1;
+	pi.req_len = pi.len;
+	solo_rx(&s, &pi);
+	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 1);
+	EXPECT_EQ(s.c.use.cells[FALCON_POOL_RX_NET], 2);
+	ack(delivers(0));
+
+	/* a pull request without a ULP header takes a buffer all the same */
+	solo_base_pi(&s, FALCON_PKT_PULL_REQ, &pi);
+	pi.rsn = 1;
+	pi.req_len = SOLO_MTU;
+	solo_rx(&s, &pi);
+	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 1);
+	EXPECT_EQ(s.c.use.cells[FALCON_POOL_RX_NET], 1);
+	rx = delivers(1);
+	solo_respond(&s, rx, 0);
+	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 0);
+	EXPECT_EQ(s.c.use.cells[FALCON_POOL_RX_NET], 0);
+}
+
+static void with_timeout(void)
+{
+	solo_cfg(&s, true);
+	s.cfg.txn_timeout_ns = 5 * MS;
+	solo_start(&s);
+}
+
+static void wait_until_reclaimed(void)
+{
+	u64 due = falcon_core_next_timer(&s.c);
+
+	while (due < s.now + 20 * MS) {
+		solo_timer(&s);
+		solo_flush(&s);
+		due = falcon_core_next_timer(&s.c);
+	}
+}
+
+/*
+ * spec: 6.4-9 11-1 push data that waits for an RSN that does not come is given
+ * up after a time, and may come again
+ */
+TEST(target_reclaims_held_push_6_4)
+{
+	with_timeout();
+	EXPECT_TRUE(solo_rx_push(&s, 1, 1));
+	solo_wait(&s, 9 * MS);
+	EXPECT_TRUE(solo_rx_push(&s, 2, 2));
+	solo_wait(&s, 2 * MS);
+	EXPECT_EQ(dropped(), 1);
+	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 1);
+	wait_until_reclaimed();
+	EXPECT_EQ(dropped(), 1);
+	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 0);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), FALCON_NO_TIMER);
+	EXPECT_TRUE(solo_rx_push(&s, 1, 1));
+	EXPECT_TRUE(solo_rx_push(&s, 0, 0));
+	delivers(0);
+	delivers(1);
+	delivers_nothing();
+}
+
+/*
+ * spec: 6.4-9 a pull request is acknowledged and cannot come again: its RSN is
+ * passed over, as its initiator has given it up long since
+ */
+TEST(target_reclaims_held_pull_6_4)
+{
+	with_timeout();
+	solo_rx_pull(&s, 0, 1);
+	wait_until_reclaimed();
+	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 0);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), FALCON_NO_TIMER);
+	solo_rx_push(&s, 0, 0);
+	ack(delivers(0));
+	solo_rx_push(&s, 1, 2);
+	delivers(2);
+	EXPECT_EQ(dropped(), 1);
+}
+
+/*
+ * spec: 6.4-9 what is left of a NACKed push is given up after a time; its
+ * initiator's resync still passes
+ */
+TEST(target_reclaims_nacked_push_6_4)
+{
+	with_timeout();
+	solo_rx_push(&s, 0, 0);
+	nack(delivers(0));
+	wait_until_reclaimed();
+	EXPECT_EQ(dropped(), 1);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), FALCON_NO_TIMER);
+	solo_rx_push(&s, 0, 0);
+	delivers_nothing();
+	solo_rx_resync(&s, FALCON_PKT_PUSH_DATA, 0, 0, FALCON_RESYNC_TIMEOUT);
+	EXPECT_EQ(s.c.rx[DATA].base, 1);
+}
+
+/* spec: 6.4-9 a pull that waits out an RNR is not given up for that */
+TEST(target_keeps_pull_in_rnr_6_4)
+{
+	with_timeout();
+	solo_rx_pull(&s, 0, 0);
+	s.now += 9 * MS;
+	falcon_core_target_rnr(&s.c, delivers(0), 0x12, s.now);	/* 5.12 ms */
+	solo_wait(&s, 4 * MS);
+	EXPECT_EQ(dropped(), 0);
+	solo_wait(&s, 2 * MS);
+	delivers(0);
+}
+
+/*
+ * spec: 11-2 the target gives up after the initiator has: what that would
+ * still retransmit is not lost
+ */
+TEST(target_reclaims_after_the_initiator_11)
+{
+	with_timeout();
+	solo_rx_push(&s, 1, 1);
+	solo_wait(&s, s.cfg.txn_timeout_ns + 1 * MS);
+	EXPECT_EQ(dropped(), 0);
+	solo_wait(&s, s.cfg.txn_timeout_ns - 1 * MS);
+	EXPECT_EQ(dropped(), 1);
+}

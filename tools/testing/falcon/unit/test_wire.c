@@ -798,3 +798,30 @@ TEST(rnr_code_of_timeout)
 	EXPECT_EQ(falcon_rnr_timeout_code(655360001), 0);
 	EXPECT_EQ(falcon_rnr_timeout_code(U64_MAX), 0);
 }
+
+/*
+ * spec: 7.7.1-12 7.8-9 the RUE has 22 bits of an ACK, above OWN, and 24 of a
+ * NACK; hop count, level and ECN count stand at the same bits of both
+ */
+TEST(rue_has_22_bits_in_an_ack_and_24_in_a_nack_7_7_1)
+{
+	struct falcon_pkt_info pi = {
+		.type = FALCON_PKT_BACK, .hops = 0xf, .rx_level = 0x1f,
+		.ecn = 0x3fff, .cc_metadata = 0xffffff,
+	};
+	u8 hdr[FALCON_MAX_HDR_LEN];
+	struct falcon_back_hdr *back = (void *)hdr;
+	struct falcon_nack_hdr *nack = (void *)hdr;
+
+	falcon_wire_build(&pi, hdr);
+	EXPECT_EQ(be64_to_cpu(back->cc), 0xfffffe0000fffffcULL);
+	pi.own = FALCON_OWN_REQUEST | FALCON_OWN_DATA;
+	pi.cc_metadata = 0;
+	falcon_wire_build(&pi, hdr);
+	EXPECT_EQ(be64_to_cpu(back->cc), 0xfffffe0000000003ULL);
+	pi.type = FALCON_PKT_NACK;
+	pi.cc_metadata = 0xffffff;
+	pi.nack_code = FALCON_NACK_RESOURCE;
+	falcon_wire_build(&pi, hdr);
+	EXPECT_EQ(be64_to_cpu(nack->cc), 0xfffffe0000ffffffULL);
+}
