@@ -195,6 +195,7 @@ enum falcon_conn_event {
 	FALCON_EV_ABORTED,	/* was established; err: -ETIMEDOUT, ... */
 	FALCON_EV_TX_SPACE,	/* falcon_push() may succeed again */
 	FALCON_EV_CLOSED,	/* after falcon_conn_close(): the last call ever */
+	FALCON_EV_KILL,		/* end it and tell the peer; err: -ECONNABORTED */
 };
 
 /**
@@ -265,6 +266,8 @@ struct falcon_cm_params {
  * struct falcon_ulp_ops - what a ULP provides
  * @owner:	module of the ULP, held while connections exist
  * @proto:	enum falcon_proto carried by its packets
+ * @kills:	the ULP ends a connection on FALCON_EV_KILL, so that it can tell
+ *		the peer in band; without, such a connection is aborted
  * @deliver:	a push or pull of the peer, in RSN order on ordered
  *		connections. The ULP owns @skb and answers with
  *		falcon_target_ack(), _rnr(), _nack() or _respond(), now or
@@ -288,6 +291,7 @@ struct falcon_cm_params {
 struct falcon_ulp_ops {
 	struct module *owner;
 	u8 proto;
+	bool kills;
 	void (*deliver)(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			struct sk_buff *skb);
 	void (*complete)(struct falcon_conn *conn, struct falcon_txn *txn);

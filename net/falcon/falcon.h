@@ -263,6 +263,7 @@ struct falcon_conn *falcon_conn_alloc(struct falcon_net *fn,
 				      void *ulp_priv, gfp_t gfp);
 int falcon_conn_accept(struct falcon_conn *conn,
 		       const struct falcon_ulp_ops *ulp, void *ulp_priv);
+void falcon_conn_kill(struct falcon_conn *conn);
 int falcon_conn_start(struct falcon_conn *conn,
 		      const struct falcon_core_cfg *cfg);
 struct falcon_conn *falcon_conn_lookup(struct falcon_net *fn, u32 cid);
