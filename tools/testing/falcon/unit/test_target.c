@@ -1005,3 +1005,39 @@ TEST(target_reclaims_after_the_initiator_11)
 	solo_wait(&s, s.cfg.txn_timeout_ns - 1 * MS);
 	EXPECT_EQ(dropped(), 1);
 }
+
+/*
+ * spec: 6.4-6 a connection that dies gives back what it held, and takes
+ * nothing of another on the same pools
+ */
+TEST(errors_are_contained_6_4)
+{
+	static struct falcon_resources res;
+	static struct solo other;
+	struct falcon_rxpkt *rx;
+
+	falcon_res_init(&res);
+	falcon_res_limit(&res, FALCON_POOL_RX_NET, 4, 0);
+	solo_cfg(&s, true);
+	falcon_core_init(&s.c, &s.cfg, &res, s.now);
+	solo_cfg(&other, true);
+	falcon_core_init(&other.c, &other.cfg, &res, other.now);
+
+	solo_rx_push(&other, 0, 0);
+	solo_rx_push(&s, 0, 0);
+	solo_rx_push(&s, 1, 1);
+	solo_rx_push(&s, 2, 2);
+	solo_rx_push(&other, 1, 1);		/* refused, for now */
+	EXPECT_EQ(other.c.stats.rx_no_resource, 1);
+	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+	EXPECT_EQ(atomic_read(&res.pool[FALCON_POOL_RX_NET].pkts), 1);
+
+	EXPECT_TRUE(solo_rx_push(&other, 1, 1));
+	rx = solo_delivered(&other);
+	falcon_core_target_ack(&other.c, rx, other.now);
+	falcon_core_target_ack(&other.c, solo_delivered(&other), other.now);
+	EXPECT_EQ(other.c.rx[DATA].base, 2);
+	EXPECT_EQ(other.c.fatal, 0);
+	EXPECT_EQ(atomic_read(&res.pool[FALCON_POOL_RX_NET].pkts), 0);
+	EXPECT_EQ(dropped(), 3);
+}
