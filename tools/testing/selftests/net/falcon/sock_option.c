@@ -4,8 +4,10 @@
  * and Falcon's own.
  */
 #define _GNU_SOURCE
+#include <linux/sockios.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include "sock_test.h"
 
 static int get_int(int fd, int level, int name)
@@ -112,7 +114,7 @@ static void congestion_control_is_chosen_by_name(void)
 static void info_follows_the_connection(void)
 {
 	int fd = sock_new(CLIENT);
-	int client, server;
+	int client, server, unacked;
 	struct falcon_info info, peer;
 
 	get_info(fd, &info);
@@ -120,6 +122,8 @@ static void info_follows_the_connection(void)
 	sock_pair(&client, &server);
 	send_pattern(client, 100000, 1, 0);
 	recv_pattern(server, 100000, 1, 0);
+	while (!OK(ioctl(client, SIOCOUTQ, &unacked)) && unacked)
+		sleep_ms(10);
 	get_info(client, &info);
 	get_info(server, &peer);
 	CHECK_EQ(info.state, FALCON_STATE_ESTABLISHED);
