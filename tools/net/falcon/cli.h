@@ -49,6 +49,7 @@ u32 parse_u32(const char *what, const char *arg, u32 max);
 struct nl_request {
 	char buf[1024];
 	struct nlmsghdr *nlh;
+	int expected;		/* an errno that is nothing to complain of */
 };
 
 void nl_open(void);

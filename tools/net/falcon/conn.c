@@ -607,7 +607,7 @@ static int doom_one(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* Prints what was killed. */
+/* Prints what was killed; what ended by itself meanwhile was not. */
 static int kill_one(const struct nlmsghdr *nlh)
 {
 	const struct nlattr *a[FALCON_A_CONN_MAX + 1];
@@ -618,10 +618,11 @@ static int kill_one(const struct nlmsghdr *nlh)
 	nl_begin(&req, FALCON_CMD_CONN_KILL, false);
 	mnl_attr_put_u32(req.nlh, FALCON_A_CONN_CID,
 			 nl_u32(a[FALCON_A_CONN_CID]));
+	req.expected = ENOENT;
 	err = nl_talk(&req, NULL, NULL);
 	if (!err)
 		conn_print(nlh);
-	return err;
+	return err == -ENOENT ? 0 : err;
 }
 
 static int conn_kill(int argc, char **argv)

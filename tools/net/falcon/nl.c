@@ -17,6 +17,7 @@ static struct {
 	u16 family;
 	u32 group;
 	u32 seq;
+	int expected;
 } nl;
 
 static void nl_die(const char *what)
@@ -31,6 +32,8 @@ static void nl_complain(int err, const struct nlattr *attrs, size_t len)
 	const struct nlattr *attr;
 	const char *msg = NULL;
 
+	if (err == nl.expected)
+		return;
 	mnl_attr_for_each_payload((void *)attrs, len)
 		if (mnl_attr_get_type(attr) == NLMSGERR_ATTR_MSG)
 			msg = mnl_attr_get_str(attr);
@@ -115,6 +118,7 @@ static void nl_start(struct nl_request *req, u16 family, u8 cmd,
 {
 	struct genlmsghdr *genl;
 
+	req->expected = 0;
 	req->nlh = mnl_nlmsg_put_header(req->buf);
 	req->nlh->nlmsg_type = family;
 	req->nlh->nlmsg_flags = NLM_F_REQUEST | flags;
@@ -143,6 +147,7 @@ static int nl_receive(u32 seq, mnl_cb_t cb, void *data)
 
 int nl_talk(struct nl_request *req, mnl_cb_t cb, void *data)
 {
+	nl.expected = req->expected;
 	if (mnl_socket_sendto(nl.sock, req->nlh, req->nlh->nlmsg_len) < 0)
 		nl_die("cannot send the request");
 	return nl_receive(req->nlh->nlmsg_seq, cb, data);
