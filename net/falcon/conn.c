@@ -428,6 +428,7 @@ static void falcon_conn_event(struct falcon_conn *conn,
 		[FALCON_EV_FAILED]	= FALCON_NL_EVENT_FAILED,
 		[FALCON_EV_ABORTED]	= FALCON_NL_EVENT_ABORTED,
 		[FALCON_EV_CLOSED]	= FALCON_NL_EVENT_CLOSED,
+		[FALCON_EV_KILL]	= 0,
 	};
 	int err = 0;
 
@@ -435,6 +436,8 @@ static void falcon_conn_event(struct falcon_conn *conn,
 		return;
 	if (ev == FALCON_EV_FAILED || ev == FALCON_EV_ABORTED)
 		err = fx->err;
+	if (ev == FALCON_EV_KILL)
+		err = -ECONNABORTED;
 	if (nl_event[ev])
 		falcon_netlink_event(conn, nl_event[ev], err);
 	if (conn->ulp)
@@ -484,6 +487,7 @@ static void falcon_carry_out(struct falcon_conn *conn,
 	falcon_conn_event(conn, fx, FALCON_EV_FAILED);
 	falcon_conn_event(conn, fx, FALCON_EV_ABORTED);
 	falcon_conn_event(conn, fx, FALCON_EV_TX_SPACE);
+	falcon_conn_event(conn, fx, FALCON_EV_KILL);
 	falcon_conn_event(conn, fx, FALCON_EV_CLOSED);
 }
 
@@ -775,6 +779,31 @@ void falcon_conn_abort(struct falcon_conn *conn, int err)
 		falcon_cm_release(conn);
 }
 EXPORT_SYMBOL_GPL(falcon_conn_abort);
+
+/**
+ * falcon_conn_kill - an operator ends a connection
+ * @conn:	connection
+ *
+ * A ULP that can tell its peer in band does, and closes; otherwise, and if the
+ * ULP has let go already, the connection is aborted.
+ *
+ * Context: process or softirq. Calls the ULP.
+ */
+void falcon_conn_kill(struct falcon_conn *conn)
+{
+	bool told;
+
+	spin_lock_bh(&conn->lock);
+	told = conn->state == FALCON_CONN_ESTABLISHED && conn->ulp->kills &&
+	       !(conn->flags & FALCON_CONN_LET_GO);
+	if (told) {
+		falcon_conn_tell(conn, FALCON_EV_KILL);
+		falcon_conn_drain(conn);
+	}
+	spin_unlock_bh(&conn->lock);
+	if (!told)
+		falcon_conn_abort(conn, -ECONNABORTED);
+}
 
 /**
  * falcon_conn_close - the ULP lets go

@@ -3,9 +3,9 @@
  * Generic netlink family "falcon": what an operator sees and may end.
  *
  * Everything is of the namespace of the requester's socket. Connections are
- * read one at a time: a snapshot under the connection lock, a message of it
- * after. A dump walks the CIDs upwards under RCU and resumes at the next one,
- * so a connection that lives through the whole dump is in it exactly once.
+ * found under RCU and read one at a time: a snapshot under the connection
+ * lock, a message of it after. A dump goes by ascending CID and resumes at the
+ * next one: a connection that lives through it is in it exactly once.
  * Every refusal says why in its extended ACK. conn.c calls
  * falcon_netlink_event(); nothing here changes a connection but the kill.
  */
@@ -433,7 +433,7 @@ static int falcon_nl_conn_kill(struct sk_buff *skb, struct genl_info *info)
 	conn = falcon_nl_conn(info);
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
-	falcon_conn_abort(conn, -ECONNABORTED);
+	falcon_conn_kill(conn);
 	falcon_conn_put(conn);
 	return 0;
 }
@@ -552,6 +552,25 @@ static struct falcon_dump_ctx *falcon_dump_ctx(struct netlink_callback *cb)
 	return (struct falcon_dump_ctx *)cb->ctx;
 }
 
+/* The next connection at @cid or above, as it is; false after the last. */
+static bool falcon_conn_next(struct falcon_net *fn, unsigned long *cid,
+			     struct falcon_conn_snap *snap)
+{
+	struct falcon_conn *conn;
+
+	for (;; ++*cid) {
+		rcu_read_lock();
+		conn = xa_find(&fn->conns, cid, FALCON_CID_MASK, XA_PRESENT);
+		/* A value is a CID in quarantine. */
+		if (conn && !xa_is_value(conn))
+			falcon_conn_snapshot(snap, conn);
+		rcu_read_unlock();
+		if (!xa_is_value(conn))
+			return conn;
+		cond_resched();
+	}
+}
+
 static int falcon_nl_conn_dump(struct sk_buff *skb,
 			       struct netlink_callback *cb)
 {
@@ -559,19 +578,14 @@ static int falcon_nl_conn_dump(struct sk_buff *skb,
 	struct falcon_dump_ctx *ctx = falcon_dump_ctx(cb);
 	struct falcon_conn_filter filter;
 	struct falcon_conn_snap snap;
-	struct falcon_conn *conn;
-	unsigned long cid;
 	int err;
 
 	err = falcon_filter_parse(&filter, falcon_dump_attrs(cb), cb->extack);
 	if (err)
 		return err;
 
-	rcu_read_lock();
-	xa_for_each_start(&fn->conns, cid, conn, ctx->next) {
-		if (xa_is_value(conn))
-			continue;	/* a CID in quarantine */
-		falcon_conn_snapshot(&snap, conn);
+	for (; falcon_conn_next(fn, &ctx->next, &snap); ctx->next++) {
+		cond_resched();
 		if (!falcon_filter_match(&filter, &snap))
 			continue;
 		err = falcon_conn_fill(skb, &snap, FALCON_CMD_CONN_GET,
@@ -581,8 +595,6 @@ static int falcon_nl_conn_dump(struct sk_buff *skb,
 		if (err)
 			break;
 	}
-	ctx->next = conn ? cid : ULONG_MAX;
-	rcu_read_unlock();
 	return skb->len ? skb->len : err;
 }
 

@@ -153,6 +153,19 @@ void falcon_sock_reset(struct sock *sk, int code)
 	falcon_sock_wake_all(sk);
 }
 
+/**
+ * falcon_sock_kill - an operator ends the connection
+ * @sk:		socket with an endpoint, locked
+ * @err:	negative errno for the socket; the peer sees ECONNRESET
+ */
+void falcon_sock_kill(struct sock *sk, int err)
+{
+	WRITE_ONCE(sk->sk_err, -err);
+	falcon_sock_reset(sk, ECONNRESET);
+	if (!sock_flag(sk, SOCK_DEAD))
+		sk_error_report(sk);
+}
+
 /* sk_state after a FIN was sent, was acknowledged, or came in. */
 static int falcon_fin_state(const struct falcon_sock *fs)
 {

@@ -182,6 +182,7 @@ static inline struct falcon_sock *falcon_sk(const struct sock *sk)
 #define FALCON_EP_ESTABLISHED	BIT(0)
 #define FALCON_EP_DEAD		BIT(1)	/* FAILED or ABORTED */
 #define FALCON_EP_TX_SPACE	BIT(2)
+#define FALCON_EP_KILL		BIT(3)	/* by an operator */
 
 /**
  * struct falcon_ep - endpoint: the ULP of one connection
@@ -304,6 +305,7 @@ static inline bool falcon_rx_full(const struct sock *sk)
 void falcon_sock_established(struct sock *sk);
 void falcon_sock_dead(struct sock *sk, int err);
 void falcon_sock_reset(struct sock *sk, int code);
+void falcon_sock_kill(struct sock *sk, int err);
 void falcon_sock_destroy(struct sock *sk);
 void falcon_sock_fin_progress(struct sock *sk);
 void falcon_sock_time(struct sock *sk);

@@ -444,6 +444,8 @@ void falcon_sock_run(struct sock *sk)
 	}
 	if (fs->ep == ep && events & FALCON_EP_DEAD)
 		falcon_sock_dead(sk, err);
+	if (fs->ep == ep && events & FALCON_EP_KILL)
+		falcon_sock_kill(sk, err);
 }
 
 /**
@@ -528,6 +530,7 @@ static void falcon_ulp_event(struct falcon_conn *conn,
 		[FALCON_EV_FAILED]	= FALCON_EP_DEAD,
 		[FALCON_EV_ABORTED]	= FALCON_EP_DEAD,
 		[FALCON_EV_TX_SPACE]	= FALCON_EP_TX_SPACE,
+		[FALCON_EV_KILL]	= FALCON_EP_KILL,
 	};
 	struct falcon_ep *ep = conn->ulp_priv;
 
@@ -537,6 +540,11 @@ static void falcon_ulp_event(struct falcon_conn *conn,
 	}
 	if (ev == FALCON_EV_FAILED && ep->listener) {
 		falcon_ep_offer_failed(ep);
+		return;
+	}
+	/* Without a socket there is nobody who would tell the peer. */
+	if (ev == FALCON_EV_KILL && !rcu_access_pointer(ep->sk)) {
+		falcon_conn_abort(conn, err);
 		return;
 	}
 	spin_lock(&ep->lock);
@@ -568,6 +576,7 @@ static u8 falcon_ulp_rx_level(struct falcon_conn *conn)
 const struct falcon_ulp_ops falcon_sock_ulp = {
 	.owner		= THIS_MODULE,
 	.proto		= FALCON_PROTO_SOCK,
+	.kills		= true,
 	.deliver	= falcon_ulp_deliver,
 	.complete	= falcon_ulp_complete,
 	.release	= falcon_ulp_release,
