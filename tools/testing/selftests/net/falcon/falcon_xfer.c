@@ -358,7 +358,7 @@ static void report(int fd, double seconds)
 	fflush(stdout);
 }
 
-/* Returns once the receiver has answered how many bytes it has got. */
+/* Says how many bytes come, and returns once the receiver has got them. */
 static void send_bytes(int fd)
 {
 	__u64 start = now_ns();
@@ -366,6 +366,7 @@ static void send_bytes(int fd)
 	unsigned int calls = 0;
 	size_t n;
 
+	send_all(fd, (unsigned char *)&opt.bytes, sizeof(opt.bytes));
 	while (offset < opt.bytes) {
 		n = opt.bytes - offset < opt.chunk ? opt.bytes - offset :
 			opt.chunk;
@@ -376,8 +377,6 @@ static void send_bytes(int fd)
 		if (opt.every_us)
 			pause_us(opt.every_us);
 	}
-	if (shutdown(fd, SHUT_WR) < 0)
-		die("shutdown");
 	if (!recv_all(fd, &answer, sizeof(answer)))
 		refuse("the receiver did not answer");
 	report(fd, (now_ns() - start) / 1e9);
@@ -393,8 +392,6 @@ static void check_or_store(const unsigned char *buf, size_t len,
 			die(opt.store);
 		return;
 	}
-	if (offset + len > opt.bytes)
-		refuse("more bytes than were to come");
 	if (memcmp(buf, expected(len, offset), len)) {
 		fprintf(stderr, "falcon_xfer: bytes from %llu on differ\n",
 			(unsigned long long)offset);
@@ -405,9 +402,9 @@ static void check_or_store(const unsigned char *buf, size_t len,
 static void receive_bytes(int fd)
 {
 	unsigned char *buf = malloc(opt.chunk);
+	__u64 offset = 0, bytes = 0;
 	FILE *store = NULL;
-	__u64 offset = 0;
-	ssize_t n;
+	ssize_t n = 1;
 
 	if (!buf)
 		die("malloc");
@@ -416,7 +413,10 @@ static void receive_bytes(int fd)
 		if (!store)
 			die(opt.store);
 	}
-	while ((n = recv(fd, buf, opt.chunk, 0)) > 0) {
+	if (!recv_all(fd, &bytes, sizeof(bytes)) ||
+	    (!opt.store && bytes != opt.bytes))
+		refuse("another number of bytes was to come");
+	while (offset < bytes && (n = recv(fd, buf, opt.chunk, 0)) > 0) {
 		check_or_store(buf, n, offset, store);
 		if (!offset && opt.pause_ms)
 			pause_us(opt.pause_ms * 1000);
@@ -426,12 +426,12 @@ static void receive_bytes(int fd)
 		die("recv");
 	if (store && fclose(store))
 		die(opt.store);
-	if (!store && offset != opt.bytes)
-		refuse("fewer bytes than were to come");
 	send_all(fd, (unsigned char *)&offset, sizeof(offset));
 	/* The sender closes first: it may want to look at the connection. */
 	if (recv(fd, buf, 1, 0) != 0)
 		refuse("more bytes after the end");
+	if (offset != bytes)
+		refuse("the end came early");
 }
 
 static void ping(int fd)

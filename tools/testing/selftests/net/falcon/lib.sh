@@ -67,6 +67,20 @@ cleanup()
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
+# patient [NAMESPACE...]: an emulated machine stops for milliseconds at a time.
+# What would be congestion or loss on a real one is neither here.
+patient()
+{
+	local ns
+
+	[ $# -gt 0 ] || set -- "$A" "$B"
+	for ns; do
+		ip netns exec "$ns" sysctl -q net.falcon.delay_target_us=20000 \
+			net.falcon.min_rto_us=20000 \
+			net.falcon.ack_coalesce_us=100
+	done
+}
+
 # make_pair [MTU [NAME-A NAME-B]]
 make_pair()
 {
@@ -80,19 +94,12 @@ make_pair()
 			net.ipv6.conf.e0.accept_dad=0
 		ip -n "$ns" link set lo up
 		ip -n "$ns" link set e0 up mtu "$mtu"
+		patient "$ns"
 	done
 	ip -n "$a" addr add $A4/24 dev e0
 	ip -n "$b" addr add $B4/24 dev e0
 	ip -n "$a" addr add $A6/64 dev e0
 	ip -n "$b" addr add $B6/64 dev e0
-}
-
-# An emulated machine stops for milliseconds at a time. What would be congestion
-# or loss on a real one is neither here.
-patient()
-{
-	both sysctl -q net.falcon.delay_target_us=20000 \
-		net.falcon.min_rto_us=20000 net.falcon.ack_coalesce_us=100
 }
 
 drop_pair()

@@ -11,64 +11,67 @@ need_falcon
 make_pair 1500
 per_packet
 
-# The retransmissions of the last transfer, by reason, must repair the loss
-# without storms: no more than twice what the wire took, few by time-out.
+# The retransmissions of the last transfer repair what the wire took without a
+# storm: a machine that stutters adds some, but not many for each packet lost.
 check_repair()
 {
-	local lost sent rto early
+	local lost all again rto
 
 	lost=$(lost_in "$A")
-	sent=$(number "$scratch/sent.json" retx)
+	all=$(number "$scratch/sent.json" tx_pkts)
+	again=$(number "$scratch/sent.json" retx)
 	rto=$(number "$scratch/conn.json" retx_rto)
-	early=$((sent - rto))
-	echo "# $lost packets lost, $sent sent again, $rto by time-out"
+	echo "# $all packets, $lost lost, $again sent again, $rto by time-out"
 	expect "$lost" -gt 0 "packets lost on the wire"
-	expect "$sent" -ge $((lost / 2)) "retransmissions"
-	expect "$sent" -le $((lost * 2 + 20)) "retransmissions"
-	expect "$rto" -le $((early / 5 + 10)) "retransmissions by time-out"
+	expect "$again" -ge $((lost / 2)) "retransmissions"
+	expect "$again" -le $((lost * 2 + all / 10)) "retransmissions"
+	expect "$rto" -le $((lost / 2 + all / 20)) "retransmissions by time-out"
 }
 
 one_percent_loss_stream()
 {
-	faults delay 100us loss 1%
+	faults delay 1ms loss 1%
 	transfer 4 -b 8M
 	check_repair
 }
 
 one_percent_loss_seqpacket_ipv6()
 {
-	faults delay 100us loss 1%
+	faults delay 1ms loss 1%
 	transfer 6 -t seqpacket -b 8M
 	check_repair
 }
 
 ten_percent_loss_stream()
 {
-	faults delay 100us loss 10%
+	faults delay 1ms loss 10%
 	transfer 4 -b 2M
 	check_repair
 }
 
 ten_percent_loss_seqpacket()
 {
-	faults delay 100us loss 10%
+	faults delay 1ms loss 10%
 	transfer 4 -t seqpacket -b 2M -m 3000
 	check_repair
 }
 
 duplicates_are_delivered_once()
 {
-	faults delay 100us duplicate 30%
+	local before sent
+
+	before=$(counter "$B" in_pkts)
+	faults delay 1ms duplicate 30%
 	transfer 4 -b 4M
-	expect "$(number "$scratch/conn.json" rx_dup)" -ge 0 "duplicates here"
-	expect "$(counters "$B" in_pkts)" -gt \
-		"$(number "$scratch/sent.json" tx_pkts)" "packets received"
+	sent=$(number "$scratch/sent.json" tx_pkts)
+	expect $(($(counter "$B" in_pkts) - before)) -gt $((sent * 5 / 4)) \
+		"packets received of $sent sent"
 }
 
 in_csum_errors()
 {
 	in_b cat /proc/net/snmp |
-		awk '$1 == "Udp:" && $2 ~ /^[0-9]/ { print $6 }'
+		awk '$1 == "Udp:" && $2 ~ /^[0-9]/ { print $8 }'
 }
 
 corrupted_packets_are_refused()
@@ -76,21 +79,21 @@ corrupted_packets_are_refused()
 	local before
 
 	before=$(in_csum_errors)
-	faults delay 100us corrupt 2%
+	faults delay 1ms corrupt 2%
 	transfer 4 -b 4M
 	expect "$(in_csum_errors)" -gt "$before" "checksum errors"
 }
 
 everything_at_once()
 {
-	faults delay 300us 100us loss 2% duplicate 2% corrupt 1%
+	faults delay 1ms 200us loss 2% duplicate 2% corrupt 1%
 	transfer 6 -t seqpacket -b 2M -m 20000
 	transfer 4 -b 2M
 }
 
 bursts_of_loss()
 {
-	faults delay 100us loss gemodel 1% 20% 100% 0.1%
+	faults delay 1ms loss gemodel 1% 20% 100% 0.1%
 	transfer 4 -b 4M
 }
 
@@ -98,18 +101,18 @@ bursts_of_loss()
 lost_acknowledgements()
 {
 	faults none
-	tc -n "$B" qdisc add dev e0 root netem limit 10000 delay 100us loss 20%
+	tc -n "$B" qdisc add dev e0 root netem limit 10000 delay 1ms loss 20%
 	transfer 4 -b 4M
 }
 
 outage_shorter_than_the_time_budget_is_survived()
 {
-	faults delay 100us
+	faults delay 1ms
 	(
 		sleep 1
 		faults loss 100%
 		sleep 2
-		faults delay 100us
+		faults delay 1ms
 	) &
 	transfer 4 -b 4M -e 40000
 }
@@ -119,7 +122,7 @@ outage_longer_than_the_time_budget_ends_the_connection()
 	local start sender
 
 	both sysctl -q net.falcon.user_timeout_ms=2000
-	faults delay 100us
+	faults delay 1ms
 	in_b falcon_xfer -l -b 64M 2>"$scratch/receiver" &
 	in_a falcon_xfer -b 64M -e 100000 "$B4" 2>"$scratch/sender" &
 	sender=$!

@@ -18,20 +18,21 @@ check_spurious()
 	again=$(number "$scratch/sent.json" retx)
 	echo "# $sent packets, $again sent again in vain," \
 		"$(number "$scratch/sent.json" spurious) known to be so"
-	expect "$again" -le $((sent / 100 + 3)) "needless retransmissions"
+	expect "$again" -le $((sent / 20)) "needless retransmissions"
 }
 
-# Every packet takes up to 100 us more or less than the one before it.
+# Every packet takes up to 200 us more or less than another, of a round trip of
+# 4 ms.  A machine that stutters adds to that.
 reordering_within_the_rack_window_stream()
 {
-	faults delay 1ms 100us
+	faults delay 2ms 200us
 	transfer 4 -b 8M
 	check_spurious
 }
 
 reordering_within_the_rack_window_seqpacket_ipv6()
 {
-	faults delay 1ms 100us
+	faults delay 2ms 200us
 	transfer 6 -t seqpacket -b 8M
 	check_spurious
 }
