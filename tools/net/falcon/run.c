@@ -21,7 +21,7 @@
 #include <linux/falcon.h>
 
 #define REAL(name)							\
-	((__typeof__(&(name)))real(#name, &cached_##name))
+	((__typeof__(name) *)real(#name, &cached_##name))
 
 static void *cached_socket, *cached_bind, *cached_connect, *cached_setsockopt;
 
