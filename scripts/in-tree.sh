@@ -57,6 +57,11 @@ copy include net/falcon Documentation/networking/falcon \
 hook net/Kconfig 'source "net/falcon/Kconfig"' 'source "net/sctp/Kconfig"'
 hook net/Makefile "obj-\$(CONFIG_FALCON)$tab$tab+= falcon/" "obj-\$(CONFIG_IP_SCTP)"
 
+copy samples/falcon
+hook samples/Kconfig 'source "samples/falcon/Kconfig"' 'if SAMPLES'
+hook samples/Makefile "obj-\$(CONFIG_SAMPLE_FALCON_ECHO)$tab+= falcon/" \
+	"obj-\$(CONFIG_SAMPLE_KPROBES)"
+
 if [ -e drivers/net/e2100sim/Kconfig ]; then
 	copy drivers/net/e2100sim tools/testing/selftests/drivers/net/e2100sim
 	hook drivers/net/Kconfig 'source "drivers/net/e2100sim/Kconfig"' \

@@ -16,6 +16,6 @@ build=$1
 
 mkdir -p "$build"
 [ ! -e "$build/net" ] || find -L "$build" -type l -delete
-for part in Kbuild include net drivers; do
+for part in Kbuild include net drivers samples; do
 	[ ! -e "$top/$part" ] || cp -rsn "$top/$part" "$build/"
 done
