@@ -24,6 +24,7 @@ static struct sk_buff *falcon_tx_new(gfp_t gfp)
 		return NULL;
 	skb_reserve(skb, sizeof(struct falcon_seg_txn));
 	__skb_put_zero(skb, FALCON_SOCK_HDR_LEN);
+	skb->ip_summed = CHECKSUM_PARTIAL;	/* no sum while copying */
 	*falcon_seg(skb) = (struct falcon_seg) { .flags = FALCON_SOCK_DATA };
 	return skb;
 }
