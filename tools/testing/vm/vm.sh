@@ -231,6 +231,15 @@ accel_options()
 	fi
 }
 
+# The guest counts the host's TSC. Left to find out its rate while the host is
+# busy, it may be off by a factor, and so are all its clocks and timers. Twice
+# the rate in MHz is what Linux calls bogomips.
+tsc_option()
+{
+	awk -F: '/^bogomips/ { printf "tsc_early_khz=%d", $2 * 500; exit }' \
+		/proc/cpuinfo
+}
+
 link_options()
 {
 	local host=$1 side=on
@@ -271,7 +280,7 @@ boot()
 		-kernel "$image" -initrd "initrd.$host" \
 		-append "console=ttyS0 panic=-1 oops=panic softlockup_panic=1 \
 watchdog_thresh=30 rcupdate.rcu_cpu_stall_timeout=60 net.ifnames=0 \
-random.trust_cpu=1 tsc=reliable mitigations=off $append" \
+random.trust_cpu=1 tsc=reliable $(tsc_option) mitigations=off $append" \
 		-serial "file:console.$host" \
 		-virtfs local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap \
 		-virtfs "local,path=out,mount_tag=out,security_model=none,multidevs=remap" \
