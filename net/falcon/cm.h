@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the files of the connection manager share: the state in a netns, the
- * other end of an exchange, and what each file offers the others.
+ * other end of an exchange, a set-up, and what each file offers the others.
  *
- *	cm.c		the state machine of a set-up, both roles
+ *	cm.c		from messages to set-ups; the netns
+ *	cm_initiator.c	INIT, CONFIRM
+ *	cm_responder.c	COOKIE, the listener's word, ACCEPT
+ *	cm_setup.c	a set-up: its life, its timer
+ *	cm_offer.c	what one end of a connection offers
  *	cm_cookie.c	proof that an initiator receives at its address
  *	cm_listener.c	who listens to what
  *	cm_udp.c	the UDP sockets of the connection manager's port
  *
- * Locks, outermost first: falcon_cm::lock, cm_setup::lock (cm.c). Both are
- * taken with bottom halves disabled and held over no call out of these files.
+ * Locks: falcon_cm::lock and falcon_cm_setup::lock, never one under the other.
+ * Both are taken with bottom halves disabled and held over no call out of these
+ * files.
  */
 #ifndef _FALCON_CM_H
 #define _FALCON_CM_H
@@ -50,7 +55,6 @@ struct falcon_cm_secrets {
  * @work:	asks listeners
  * @half_open:	set-ups as responder that are not confirmed
  * @nr_setups:	set-ups whose memory is not given back
- * @idle:	woken when @nr_setups falls to 0
  * @dead:	the netns goes away
  */
 struct falcon_cm {
@@ -66,7 +70,6 @@ struct falcon_cm {
 	struct work_struct work;
 	atomic_t half_open;
 	atomic_t nr_setups;
-	wait_queue_head_t idle;
 	bool dead;
 };
 
@@ -74,8 +77,8 @@ struct falcon_cm {
  * struct falcon_cm_peer - the other end of an exchange
  * @path:	how to reach it: own address in ->saddr
  * @port:	its UDP port
- * @dif:	received: device
- * @sdif:	received: device in the VRF that @dif is, or 0
+ * @dif:	received: device, the VRF if it belongs to one
+ * @sdif:	received: device that belongs to the VRF @dif, or 0
  */
 struct falcon_cm_peer {
 	struct falcon_path path;
@@ -84,11 +87,135 @@ struct falcon_cm_peer {
 	int sdif;
 };
 
-/* cm.c: called in softirq with a message of @len bytes at @buf, aligned to 4 */
+enum falcon_cm_role {
+	FALCON_CM_INITIATOR,
+	FALCON_CM_RESPONDER,
+};
+
+enum falcon_cm_state {
+	FALCON_CM_INIT_SENT,	/* initiator: no cookie yet */
+	FALCON_CM_COOKIE_SENT,	/* initiator: INIT with cookie sent */
+	FALCON_CM_ACCEPT_SENT,	/* responder: half open */
+	FALCON_CM_DONE,		/* responder: confirmed, knows repeated INITs */
+	FALCON_CM_GONE,		/* out of the table, nothing to do */
+};
+
+/**
+ * struct falcon_cm_setup - a connection being set up
+ * @node:	in falcon_cm::setups until FALCON_CM_GONE
+ * @rcu:	of its end
+ * @cm:		connection manager of the netns
+ * @refs:	the table, the timer while it is pending, falcon_conn::cm_priv,
+ *		and whoever works on it
+ * @role:	enum falcon_cm_role; with @nonce and the peer's address the key
+ * @nonce:	of the initiator
+ * @peer:	the other end
+ * @lock:	protects what follows
+ * @state:	enum falcon_cm_state
+ * @tries:	transmissions of @msg
+ * @max_tries:	retransmissions before giving up
+ * @len:	bytes of @msg
+ * @body_len:	initiator: bytes of @msg before the cookie
+ * @msg:	what is retransmitted; NULL when @conn is
+ * @conn:	what is being set up, with a reference; NULL once settled
+ * @timer:	retransmission; FALCON_CM_DONE: when to forget
+ * @own:	initiator: the INIT
+ * @cfg:	own settings, then what was agreed
+ * @own_pcid:	responder: own PCID
+ * @peer_pcid:	responder: the initiator's PCID
+ */
+struct falcon_cm_setup {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	struct falcon_cm *cm;
+	refcount_t refs;
+	u8  role;
+	u64 nonce;
+	struct falcon_cm_peer peer;
+
+	spinlock_t lock;	/* of what follows */
+	u8  state;
+	u8  tries;
+	u8  max_tries;
+	u16 len;
+	u16 body_len;
+	void *msg;
+	struct falcon_conn *conn;
+	struct timer_list timer;
+	struct falcon_cm_msg own;
+	struct falcon_core_cfg cfg;
+	u64 own_pcid;
+	u64 peer_pcid;
+};
+
+/* cm.c */
+extern struct workqueue_struct *falcon_cm_wq;
 void falcon_cm_rcv(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		   const void *buf, unsigned int len);
 void falcon_cm_unreachable(struct falcon_cm *cm, const struct in6_addr *daddr,
 			   u64 nonce, int err);
+void falcon_cm_send(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
+		    const struct falcon_cm_msg *m);
+void falcon_cm_refuse(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
+		      u64 nonce, enum falcon_cm_reason reason, u16 detail);
+void falcon_cm_reset(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
+		     u64 nonce, enum falcon_cm_reason reason, u16 detail,
+		     u32 echo_cid, u64 echo_pcid);
+struct falcon_conn *falcon_cm_find_conn(struct falcon_cm *cm,
+					const struct falcon_cm_peer *peer,
+					const struct falcon_cm_msg *m);
+
+/* cm_initiator.c */
+void falcon_cm_rx_cookie(struct falcon_cm_setup *s,
+			 const struct falcon_cm_msg *m);
+void falcon_cm_rx_accept(struct falcon_cm_setup *s,
+			 const struct falcon_cm_peer *peer,
+			 const struct falcon_cm_msg *m);
+void falcon_cm_rx_accept_again(struct falcon_cm *cm,
+			       const struct falcon_cm_peer *peer,
+			       const struct falcon_cm_msg *m);
+void falcon_cm_rx_refuse(struct falcon_cm_setup *s,
+			 const struct falcon_cm_msg *m);
+
+/* cm_responder.c */
+void falcon_cm_rx_init(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
+		       const struct falcon_cm_msg *m, const void *init,
+		       unsigned int len);
+void falcon_cm_rx_confirm(struct falcon_cm_setup *s,
+			  const struct falcon_cm_msg *m);
+void falcon_cm_work(struct work_struct *work);
+void falcon_cm_flush_queue(struct falcon_cm *cm);
+
+/* cm_setup.c */
+struct falcon_cm_setup *falcon_cm_alloc(struct falcon_cm *cm, u8 role,
+					u64 nonce);
+struct falcon_cm_setup *falcon_cm_find(struct falcon_cm *cm, u8 role, u64 nonce,
+				       const struct falcon_cm_peer *peer);
+void falcon_cm_put(struct falcon_cm_setup *s);
+void falcon_cm_begin(struct falcon_cm_setup *s, struct falcon_conn *conn,
+		     u8 state);
+void falcon_cm_arm(struct falcon_cm_setup *s, unsigned long delay);
+void falcon_cm_disarm(struct falcon_cm_setup *s);
+struct sk_buff *falcon_cm_next_try(struct falcon_cm_setup *s);
+void falcon_cm_xmit_setup(struct falcon_cm_setup *s, struct sk_buff *skb);
+struct falcon_conn *falcon_cm_settle(struct falcon_cm_setup *s, u8 state);
+void falcon_cm_detach(struct falcon_cm_setup *s, struct falcon_conn *conn);
+void falcon_cm_forget(struct falcon_cm_setup *s);
+int falcon_cm_start(struct falcon_cm_setup *s, struct falcon_conn *conn);
+bool falcon_cm_fail(struct falcon_cm_setup *s, int err);
+void falcon_cm_drop_setups(struct falcon_cm *cm);
+
+/* cm_offer.c */
+void falcon_cm_set_addr(struct falcon_cm_setup *s,
+			const struct falcon_conn *conn, __be16 port);
+void falcon_cm_set_peer(struct falcon_conn *conn, const struct falcon_cm_msg *m,
+			u8 version);
+void falcon_cm_fill_cfg(struct falcon_net *fn, const struct falcon_cm_params *p,
+			struct falcon_core_cfg *cfg);
+int falcon_cm_fill_offer(struct falcon_conn *conn,
+			 const struct falcon_cm_params *p,
+			 const struct falcon_core_cfg *cfg,
+			 struct falcon_cm_msg *m);
 
 /* cm_cookie.c */
 void falcon_cm_cookie_init(struct falcon_cm *cm);

@@ -52,7 +52,7 @@ static void cm_peer6(const struct sk_buff *skb, struct falcon_cm_peer *peer)
 	peer->dif = inet6_iif(skb);
 	if (ipv6_addr_type(&ip6h->saddr) & IPV6_ADDR_LINKLOCAL ||
 	    ipv6_addr_type(&ip6h->daddr) & IPV6_ADDR_LINKLOCAL)
-		peer->path.scope_id = peer->dif;
+		peer->path.scope_id = peer->sdif ? peer->sdif : peer->dif;
 }
 #else
 static void cm_peer6(const struct sk_buff *skb, struct falcon_cm_peer *peer)
@@ -79,7 +79,7 @@ static int cm_encap_rcv(struct sock *sk, struct sk_buff *skb)
 	else
 		cm_peer6(skb, &peer);
 	peer.port = udp_hdr(skb)->source;
-	peer.path.oif = peer.sdif ? peer.sdif : peer.path.scope_id;
+	peer.path.oif = peer.sdif ? peer.dif : 0;
 
 	falcon_cm_rcv(cm, &peer, skb->data + sizeof(struct udphdr), len);
 drop:
@@ -90,7 +90,8 @@ drop:
 /* Whether the ICMP error means that nobody there speaks Falcon. Its header of
  * 8 bytes stands before what it quotes, which @skb->data points to.
  */
-static bool cm_port_unreachable(const struct sock *sk, const struct sk_buff *skb)
+static bool cm_port_unreachable(const struct sock *sk,
+				const struct sk_buff *skb)
 {
 	const struct icmphdr *icmph;
 	const struct icmp6hdr *icmp6h;
@@ -142,11 +143,13 @@ static int cm_encap_err(struct sock *sk, struct sk_buff *skb)
  */
 struct sk_buff *falcon_cm_skb(void)
 {
-	const unsigned int headroom = ALIGN(MAX_HEADER + sizeof(struct ipv6hdr) +
+	const unsigned int headroom = ALIGN(MAX_HEADER +
+					    sizeof(struct ipv6hdr) +
 					    sizeof(struct udphdr), 8);
-	struct sk_buff *skb = alloc_skb(headroom + FALCON_CM_MAX_LEN,
-					GFP_ATOMIC | __GFP_NOWARN);
+	struct sk_buff *skb;
 
+	skb = alloc_skb(headroom + FALCON_CM_MAX_LEN,
+			GFP_ATOMIC | __GFP_NOWARN);
 	if (skb)
 		skb_reserve(skb, headroom);
 	return skb;
