@@ -208,6 +208,14 @@ static void falcon_conn_setup_path(struct falcon_conn *conn,
 		conn->flow_port[i] = htons(0xc000 | base | i);
 }
 
+/* An event for the ULP, unless it has let go. */
+static void falcon_conn_tell(struct falcon_conn *conn, u8 ev)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!(conn->flags & FALCON_CONN_LET_GO))
+		conn->events |= BIT(ev);
+}
+
 /**
  * falcon_conn_alloc - a new connection in state SETUP, with its CID
  * @fn:		namespace
@@ -276,7 +284,10 @@ uncount:
  * @ulp:	upper layer
  * @ulp_priv:	for its calls
  *
- * Context: any; nobody else uses @conn yet.
+ * An operator or the end of the namespace may have aborted @conn before: then
+ * the ULP hears FALCON_EV_FAILED from here.
+ *
+ * Context: process or softirq.
  * Return: 0; -ENODEV: the ULP's module is going.
  */
 int falcon_conn_accept(struct falcon_conn *conn,
@@ -284,8 +295,15 @@ int falcon_conn_accept(struct falcon_conn *conn,
 {
 	if (!try_module_get(ulp->owner))
 		return -ENODEV;
+	spin_lock_bh(&conn->lock);
 	conn->ulp_priv = ulp_priv;
 	conn->ulp = ulp;
+	/* Aborted when there was nobody to tell yet. */
+	if (conn->state == FALCON_CONN_DEAD) {
+		falcon_conn_tell(conn, FALCON_EV_FAILED);
+		falcon_conn_drain(conn);
+	}
+	spin_unlock_bh(&conn->lock);
 	return 0;
 }
 
@@ -306,14 +324,6 @@ static void falcon_conn_unhash(struct falcon_conn *conn)
 	conn->flags &= ~FALCON_CONN_HASHED;
 	falcon_cid_rest(conn->fn, conn->cid);
 	falcon_conn_put(conn);
-}
-
-/* An event for the ULP, unless it has let go. */
-static void falcon_conn_tell(struct falcon_conn *conn, u8 ev)
-{
-	lockdep_assert_held(&conn->lock);
-	if (!(conn->flags & FALCON_CONN_LET_GO))
-		conn->events |= BIT(ev);
 }
 
 /* The end, before or after establishment. */

@@ -46,6 +46,7 @@ static int falcon_init_sock(struct sock *sk)
 
 	spin_lock_init(&fs->aq_lock);
 	INIT_LIST_HEAD(&fs->aq);
+	INIT_LIST_HEAD(&fs->half_open);
 	INIT_HLIST_NODE(&fs->group_node);
 	fs->keep_idle = 7200;
 	fs->keep_intvl = 75;

@@ -126,6 +126,7 @@ enum {
  * @last_info:	FALCON_INFO of the connection that is over, or NULL
  * @aq_lock:	protects what follows and sk_ack_backlog
  * @aq:		listener: endpoints to accept, by falcon_ep::node
+ * @half_open:	listener: endpoints of set-ups, by falcon_ep::node
  * @aq_pending:	set-ups granted, not established yet
  * @aq_open:	listening
  * @group:	listener: its group
@@ -164,6 +165,7 @@ struct falcon_sock {
 	u32 aq_pending;
 	bool aq_open;
 	struct list_head aq;
+	struct list_head half_open;
 	struct falcon_group *group;
 	struct hlist_node group_node;
 };
@@ -190,7 +192,7 @@ static inline struct falcon_sock *falcon_sk(const struct sock *sk)
  *		the endpoint
  * @sk:		socket, RCU. NULL before accept() and after they parted
  * @listener:	passive, not accepted: the listening socket
- * @node:	of falcon_sock::aq
+ * @node:	of falcon_sock::half_open, then of falcon_sock::aq
  * @lock:	protects the rest but @held
  * @rx:		delivered, not looked at: struct falcon_rxpkt::node
  * @done:	completed, not looked at: struct falcon_txn::node
@@ -315,6 +317,7 @@ void falcon_sock_arm(struct sock *sk);
 extern const struct falcon_ulp_ops falcon_sock_ulp;
 struct falcon_ep *falcon_ep_alloc(gfp_t gfp);
 void falcon_ep_free(struct falcon_ep *ep);
+void falcon_ep_put(struct falcon_ep *ep);
 void falcon_ep_attach(struct falcon_ep *ep, struct sock *sk);
 void falcon_ep_unattach(struct falcon_ep *ep, struct sock *sk);
 void falcon_ep_arm(struct falcon_ep *ep, unsigned long delay);

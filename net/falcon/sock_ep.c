@@ -14,7 +14,8 @@
 
 static struct workqueue_struct *falcon_ep_wq;
 
-static void falcon_ep_put(struct falcon_ep *ep)
+/* Drops a reference. */
+void falcon_ep_put(struct falcon_ep *ep)
 {
 	if (!refcount_dec_and_test(&ep->refs))
 		return;
@@ -252,6 +253,7 @@ static void falcon_ep_offer(struct falcon_ep *ep)
 
 	spin_lock_bh(&fs->aq_lock);
 	fs->aq_pending--;
+	list_del_init(&ep->node);
 	open = fs->aq_open;
 	if (open) {
 		sock_hold(sk);
@@ -274,6 +276,7 @@ static void falcon_ep_offer_failed(struct falcon_ep *ep)
 
 	spin_lock_bh(&fs->aq_lock);
 	fs->aq_pending--;
+	list_del_init(&ep->node);
 	spin_unlock_bh(&fs->aq_lock);
 	sock_put(ep->listener);
 	ep->listener = NULL;
@@ -363,6 +366,15 @@ int falcon_ep_request(struct falcon_listener *l, struct falcon_conn *conn,
 		req->user_timeout_ms = fs->user_timeout_ms;
 	if (fs->fae)
 		req->fae = fs->fae;
+	/* From here on falcon_listen_stop() finds it. */
+	spin_lock_bh(&fs->aq_lock);
+	if (fs->aq_open)
+		list_add_tail(&ep->node, &fs->half_open);
+	else
+		err = -ECONNREFUSED;
+	spin_unlock_bh(&fs->aq_lock);
+	if (err)
+		goto out_free;
 	*ulp = &falcon_sock_ulp;
 	*ulp_priv = ep;
 	return 0;

@@ -335,6 +335,27 @@ static void falcon_group_leave(struct falcon_net *fn, struct falcon_sock *fs)
 	mutex_unlock(&ns->listen_lock);
 }
 
+/* Ends the set-ups of a socket that does not listen any more. */
+static void falcon_half_open_abort(struct falcon_sock *fs)
+{
+	struct falcon_ep *ep;
+
+	for (;;) {
+		spin_lock_bh(&fs->aq_lock);
+		ep = list_first_entry_or_null(&fs->half_open, struct falcon_ep,
+					      node);
+		if (ep) {
+			list_del_init(&ep->node);
+			refcount_inc(&ep->refs);
+		}
+		spin_unlock_bh(&fs->aq_lock);
+		if (!ep)
+			return;
+		falcon_conn_abort(ep->conn, -ECONNRESET);
+		falcon_ep_put(ep);
+	}
+}
+
 /**
  * falcon_listen_stop - listen no more, reset what nobody accepted
  * @sk:		listening socket, locked
@@ -357,4 +378,5 @@ void falcon_listen_stop(struct sock *sk)
 		list_del_init(&ep->node);
 		falcon_ep_refuse(ep);
 	}
+	falcon_half_open_abort(fs);
 }
