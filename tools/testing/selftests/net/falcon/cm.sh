@@ -15,11 +15,12 @@ impatient()
 	both sysctl -q net.falcon.cm_rto_ms=20 net.falcon.cm_retries=5
 }
 
-# listener NUMBER: accepts that many and holds them.
+# listener NUMBER [NAMESPACE]: accepts that many and holds them. The job is the
+# program itself, not a shell around it, so that it ends with the test.
 listener()
 {
-	in_b falcon_many -l -P 7000 -n "$1" <"$scratch/hold" \
-		>"$scratch/ready" 9<&- &
+	ip netns exec "${2:-$B}" falcon_many -l -P 7000 -n "$1" \
+		<"$scratch/hold" >"$scratch/ready${2:+-a}" 9<&- &
 }
 
 # A pipe that this shell keeps open to the test's end keeps falcon_many there.
@@ -141,6 +142,11 @@ the_same_request_gets_the_same_accept()
 	drop_pair
 }
 
+timed_out_in_b()
+{
+	[ "$(counter "$B" cm_timeout)" -eq 1 ]
+}
+
 a_half_open_connection_expires()
 {
 	make_pair
@@ -149,7 +155,7 @@ a_half_open_connection_expires()
 	listener 1
 	within 5 listening
 	probe twice >/dev/null
-	within 10 eval '[ "$(counter "$B" cm_timeout)" -eq 1 ]'
+	within 10 timed_out_in_b
 	# What was reserved for it is free again.
 	is_answer connect "$(in_a falcon_cm connect $B4)" \
 		"established 1 refused 0 timed_out 0 other 0"
@@ -158,20 +164,136 @@ a_half_open_connection_expires()
 
 half_open_connections_are_bounded()
 {
-	local i
-
 	make_pair
 	hold
 	in_b sysctl -q net.falcon.max_half_open=3
 	listener 10
 	within 5 listening
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		is_answer accept "$(probe twice | cut -d' ' -f1 | xargs)" \
 			"accept same"
 	done
 	is_answer "one too many" "$(probe twice | xargs)" "silence other"
 	expect "$(counter "$B" cm_limit)" -ge 1 "requests over the bound"
 	drop_pair
+}
+
+the_peer_hears_of_a_set_up_that_expires()
+{
+	make_pair
+	impatient
+	hold
+	listener 1
+	within 5 listening
+	in_a falcon_cm probe -k wait $B4 >"$scratch/wait"
+	# EXPIRED, with the initiator's own identity as proof
+	is_answer "after ACCEPT" "$(sed 1d "$scratch/wait")" "reset 40 11 0000"
+	drop_pair
+}
+
+connections_in_b()
+{
+	in_b falcon -j conn | grep -c '"cid"' || :
+}
+
+no_connection_in_b()
+{
+	[ "$(connections_in_b)" -eq 0 ]
+}
+
+# INIT with cookie arrives 1.2 s after the call, ACCEPT would 0.4 s later: the
+# socket is closed in between.
+a_closed_socket_cancels_its_set_up()
+{
+	make_pair
+	both sysctl -q net.falcon.cm_rto_ms=10000
+	hold
+	listener 1
+	within 5 listening
+	faults delay 400ms
+	is_answer connect "$(in_a falcon_cm connect -t 1 $B4)" \
+		"established 0 refused 0 timed_out 0 other 1"
+	within 5 no_connection_in_b
+	expect "$(counter "$B" cm_established)" -eq 0 "connections"
+	expect "$(counter "$B" cm_in)" -eq 4 "INIT twice, the probe, RESET"
+	drop_pair
+}
+
+both_connect_to_each_other()
+{
+	make_pair
+	hold
+	listener 20
+	listener 20 "$A"
+	within 5 listening
+	in_b falcon_cm connect -n 20 $A4 >"$scratch/b" &
+	is_answer "A to B" "$(in_a falcon_cm connect -n 20 $B4)" \
+		"established 20 refused 0 timed_out 0 other 0"
+	within 20 grep -q "established 20 " "$scratch/b"
+	drop_pair
+}
+
+to_a_link_local_address()
+{
+	local addr
+
+	make_pair
+	hold
+	listener 2
+	within 5 listening
+	addr=$(ip -n "$B" -6 -o addr show dev e0 scope link |
+		sed -n 's/.*inet6 \([^/]*\).*/\1/p')
+	is_answer connect "$(in_a falcon_cm connect -n 2 "$addr%e0")" \
+		"established 2 refused 0 timed_out 0 other 0"
+	within 10 grep -q ready "$scratch/ready"
+	drop_pair
+}
+
+into_a_vrf()
+{
+	make_pair
+	modprobe -q vrf || return $KSFT_SKIP
+	ip -n "$B" link add red type vrf table 10
+	ip -n "$B" link set red up
+	ip -n "$B" link set e0 master red
+	ip -n "$B" addr replace $B6/64 dev e0
+	in_b sysctl -q net.ipv4.udp_l3mdev_accept=1
+	hold
+	listener 4
+	within 5 listening
+	is_answer IPv4 "$(in_a falcon_cm connect -n 2 $B4)" \
+		"established 2 refused 0 timed_out 0 other 0"
+	is_answer IPv6 "$(in_a falcon_cm connect -n 2 $B6)" \
+		"established 2 refused 0 timed_out 0 other 0"
+	within 10 grep -q ready "$scratch/ready"
+	drop_pair
+}
+
+module_is_idle()
+{
+	[ "$(awk '$1 == "falcon" { print $3 }' /proc/modules)" -eq 0 ]
+}
+
+# When the sockets close, 100 set-ups are half open in B, their ACCEPTs on the
+# way, and the RESETs that would end them leave too late.
+namespaces_go_in_the_middle_of_set_ups()
+{
+	local server client
+
+	for _ in 1 2 3; do
+		make_pair
+		hold
+		listener 100
+		server=$!
+		within 5 listening
+		faults delay 400ms
+		ip netns exec "$A" falcon_cm connect -n 100 $B4 &
+		client=$!
+		sleep 1.4
+		kill -9 $server $client
+		drop_pair
+	done
+	within 20 module_is_idle
 }
 
 hundreds_at_once()
@@ -221,7 +343,7 @@ a_bit_wrong()
 	under corrupt 20%
 }
 
-run_tests \
+[ $# -gt 0 ] || set -- \
 	refused_when_nobody_listens \
 	refused_by_icmp_when_the_port_is_closed \
 	times_out_in_silence \
@@ -231,8 +353,15 @@ run_tests \
 	the_same_request_gets_the_same_accept \
 	a_half_open_connection_expires \
 	half_open_connections_are_bounded \
+	the_peer_hears_of_a_set_up_that_expires \
+	a_closed_socket_cancels_its_set_up \
+	both_connect_to_each_other \
+	to_a_link_local_address \
+	into_a_vrf \
+	namespaces_go_in_the_middle_of_set_ups \
 	hundreds_at_once \
 	messages_lost \
 	messages_doubled \
 	messages_late_and_out_of_order \
 	a_bit_wrong
+run_tests "$@"

@@ -25,7 +25,7 @@ set_up()
 	rm -f "$scratch/hold"
 	mkfifo "$scratch/hold"
 	exec 9<>"$scratch/hold"
-	in_b falcon_many -l -P 7000 -n 200 <"$scratch/hold" \
+	ip netns exec "$B" falcon_many -l -P 7000 -n 200 <"$scratch/hold" \
 		>"$scratch/ready" 9<&- &
 	within 5 listening
 }

@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
@@ -34,10 +35,11 @@ static const char help[] =
 	"usage: falcon_cm probe [-k KIND] [-s SERVICE] [-p PORT] IPV4\n"
 	"       falcon_cm flood [-k KIND] [-s SERVICE] [-p PORT] [-n NUMBER]\n"
 	"                       -f NET IPV4      from 65534 addresses\n"
-	"       falcon_cm connect [-s SERVICE] [-n NUMBER] [-t SECONDS] IPV4\n"
+	"       falcon_cm connect [-s SERVICE] [-n NUMBER] [-t SECONDS] HOST\n"
 	"KIND: init, version, unknown, optional, missing, value, short, order,\n"
 	"      forged (a cookie), moved (a cookie made for another port),\n"
-	"      twice (accept, asked for again), noise (flood only)\n";
+	"      twice (accept, asked for again), wait (accept, and what comes\n"
+	"      then), noise (flood only)\n";
 
 static const char *kind = "init";
 static __u32 service = 7000;
@@ -180,10 +182,31 @@ static void report(const __u8 *answer, unsigned int len)
 		return;
 	}
 	printf("%s %u", answer[5] < 7 ? types[answer[5]] : "?", len);
-	if (answer[5] == 5)
-		printf(" %u %02x%02x", answer[20] << 8 | answer[21],
-		       answer[22], answer[23]);
+	/* REASON stands at the end of both. */
+	if (answer[5] == 5 || answer[5] == 6)
+		printf(" %u %02x%02x", answer[len - 4] << 8 | answer[len - 3],
+		       answer[len - 2], answer[len - 1]);
 	puts("");
+	fflush(stdout);
+}
+
+/* What comes after an ACCEPT that is never confirmed, ACCEPTs aside */
+static void wait_for_more(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	__u8 answer[2048];
+	ssize_t n;
+
+	while (poll(&pfd, 1, seconds * 1000) > 0) {
+		n = recv(fd, answer, sizeof(answer), 0);
+		if (n < 24)
+			die("recv");
+		if (answer[5] != 3) {
+			report(answer, n);
+			return;
+		}
+	}
+	report(answer, 0);
 }
 
 static void probe(const struct sockaddr_in *to)
@@ -196,13 +219,15 @@ static void probe(const struct sockaddr_in *to)
 	if (is("forged"))
 		len = add_cookie(msg, forged);
 	n = ask(fd, msg, len, answer);
-	if ((is("moved") || is("twice")) && n) {
+	if ((is("moved") || is("twice") || is("wait")) && n) {
 		len = add_cookie(msg, answer + 20);
 		if (is("moved"))
 			fd = udp_socket(to);
 		n = ask(fd, msg, len, answer);
 	}
 	report(answer, n);
+	if (is("wait"))
+		wait_for_more(fd);
 	if (is("twice")) {
 		n = ask(fd, msg, len, again);
 		puts(n && !memcmp(answer, again, n) ? "same" : "other");
@@ -277,19 +302,23 @@ static int outcome(int fd, int ms)
 	return err;
 }
 
-static void connect_many(struct sockaddr_in *to)
+static void connect_many(const char *host)
 {
 	long i, established = 0, refused = 0, timed_out = 0, other = 0;
+	struct addrinfo *ai, hints = { .ai_socktype = SOCK_STREAM };
 	int *fds = calloc(number, sizeof(*fds));
 	time_t end = time(NULL) + seconds;
+	char name[8];
 
-	to->sin_port = htons(service);
+	snprintf(name, sizeof(name), "%u", (unsigned int)service);
+	if (!fds || getaddrinfo(host, name, &hints, &ai))
+		die(host);
 	for (i = 0; i < number; i++) {
-		fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK,
+		fds[i] = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK,
 				IPPROTO_FALCON);
 		if (fds[i] < 0)
 			die("socket");
-		if (connect(fds[i], (const struct sockaddr *)to, sizeof(*to)) &&
+		if (connect(fds[i], ai->ai_addr, ai->ai_addrlen) &&
 		    errno != EINPROGRESS)
 			die("connect");
 	}
@@ -346,19 +375,21 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	to.sin_port = htons(port);
-	if (optind != argc - 1 || !inet_aton(argv[optind], &to.sin_addr) ||
-	    (!strcmp(command, "flood")) != !!forge) {
-		fputs(help, stderr);
-		return 2;
+	if (optind == argc - 1 && !strcmp(command, "connect")) {
+		connect_many(argv[optind]);
+		return 0;
 	}
-	if (!strcmp(command, "probe"))
-		probe(&to);
-	else if (!strcmp(command, "flood"))
-		flood(&to);
-	else if (!strcmp(command, "connect"))
-		connect_many(&to);
-	else
-		return fputs(help, stderr), 2;
-	return 0;
+	to.sin_port = htons(port);
+	if (optind == argc - 1 && inet_aton(argv[optind], &to.sin_addr)) {
+		if (!strcmp(command, "probe")) {
+			probe(&to);
+			return 0;
+		}
+		if (!strcmp(command, "flood") && forge) {
+			flood(&to);
+			return 0;
+		}
+	}
+	fputs(help, stderr);
+	return 2;
 }
