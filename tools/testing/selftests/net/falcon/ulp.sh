@@ -115,10 +115,10 @@ loss_of_one_percent()
 	make_pair
 	per_packet
 	defaults
-	knob count 500
+	knob count 300
 	faults loss 1%
 	all_ok "$B6"
-	expect "$(told all_complete)" -eq 1001 "transactions and BYE"
+	expect "$(told all_complete)" -eq 601 "transactions and BYE"
 	expect $(($(lost_in "$A") + $(lost_in "$B"))) -gt 0 "packets lost"
 	drop_pair
 }
@@ -147,7 +147,7 @@ namespace_goes()
 	job=$!
 	within 10 in_use
 	ip netns del "$B"
-	wait $job
+	wait "$job"
 	grep -q "^not ok 1" "$echo/result"
 	ip netns del "$A"
 	within 30 idle
@@ -162,17 +162,18 @@ connections_hold_the_module()
 {
 	make_pair
 	defaults
-	both sysctl -q net.falcon.linger_ms=2000
+	both sysctl -q net.falcon.linger_ms=15000
 	all_ok "$B6"
 	# Both ends linger and answer duplicates: their ULP must stay.
 	expect "$(refcount falcon_echo)" -eq 2 "connections that linger"
 	fails rmmod falcon_echo 2>/dev/null
-	within 30 idle
+	within 60 idle
 	rmmod falcon_echo
 	modprobe falcon_echo
+	both sysctl -q net.falcon.linger_ms=500
 	all_ok "$B6"
 	drop_pair
-	within 30 idle
+	within 60 idle
 }
 
 [ $# -gt 0 ] || set -- \
@@ -186,6 +187,6 @@ connections_hold_the_module()
 	connections_hold_the_module
 run_tests "$@"
 status=$?
-within 30 idle
+within 60 idle
 modprobe -r falcon_echo || status=1
 exit $status
