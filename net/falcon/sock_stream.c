@@ -26,20 +26,23 @@ static int falcon_send_ready(struct sock *sk, long *timeo)
 }
 
 /*
- * The segment that takes the next bytes, or NULL to wait for memory. The rest
- * of a write that fits into a segment does not wait: writes that small are not
- * torn by those of other threads.
+ * The segment that takes the next bytes of a write of @len bytes, or NULL to
+ * wait for memory. A write that fits into a segment waits before its first
+ * byte or not at all: it is not torn by those of other threads.
  */
-static struct sk_buff *falcon_stream_segment(struct sock *sk, bool rest)
+static struct sk_buff *falcon_stream_segment(struct sock *sk, size_t len,
+					     bool begun)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
 	struct sk_buff *skb = skb_peek_tail(&sk->sk_write_queue);
 
+	if (!begun && !sk_stream_memory_free(sk))
+		return NULL;
 	if (skb && !falcon_seg(skb)->pushed && falcon_seg(skb)->charged &&
 	    falcon_seg_bytes(skb) < fs->mss &&
 	    skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS)
 		return skb;
-	if (!rest && !sk_stream_memory_free(sk))
+	if (len > fs->mss && !sk_stream_memory_free(sk))
 		return NULL;
 	skb = falcon_tx_alloc(sk, sk->sk_allocation);
 	if (skb)
@@ -75,10 +78,10 @@ static void falcon_stream_wrote(struct sock *sk, u32 bytes)
 }
 
 static ssize_t falcon_stream_fill(struct sock *sk, struct msghdr *msg,
-				  bool rest, long *timeo)
+				  size_t len, bool begun, long *timeo)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
-	struct sk_buff *skb = falcon_stream_segment(sk, rest);
+	struct sk_buff *skb = falcon_stream_segment(sk, len, begun);
 	ssize_t n = -ENOMEM;
 
 	if (skb)
@@ -109,8 +112,7 @@ int falcon_stream_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 			err = -EPIPE;
 			break;
 		}
-		n = falcon_stream_fill(sk, msg, copied &&
-				       len <= falcon_sk(sk)->mss, &timeo);
+		n = falcon_stream_fill(sk, msg, len, copied, &timeo);
 		if (n < 0) {
 			err = n;
 		} else if (n) {
