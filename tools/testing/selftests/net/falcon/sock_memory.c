@@ -151,13 +151,11 @@ static const char *proto_name(void)
 }
 
 /*
- * Memory in use is counted per CPU and brought together by the megabyte
- * (SK_MEMORY_PCPU_RESERVE), so that what the file shows may be off by that.
+ * The memory in /proc/net/protocols is that of all namespaces, and counted per
+ * CPU: other tests use some. The kernel warns of a socket that kept any.
  */
 static void closed_sockets_are_given_back(void)
 {
-	long slack = sysconf(_SC_NPROCESSORS_CONF) *
-		     ((1 << 20) / sysconf(_SC_PAGESIZE));
 	long before, sockets, memory = 0, tries;
 	int client[10], server[10];
 	size_t i;
@@ -179,13 +177,12 @@ static void closed_sockets_are_given_back(void)
 	}
 	for (tries = 0; tries < 200; tries++) {
 		protocol_use(proto_name(), &sockets, &memory);
-		if (!sockets && (!is_falcon() || memory <= slack))
+		if (!sockets)
 			return;
 		sleep_ms(50);
 	}
 	printf("# %ld sockets and %ld pages left\n", sockets, memory);
 	CHECK_EQ(sockets, 0);
-	CHECK(memory <= slack);
 }
 
 static void churn_leaves_nothing(void)
