@@ -436,7 +436,7 @@ struct falcon_core {
 	u64 echo_sent_ns;		/* ACK in hand: when what it echoes left */
 	u32 nr_flight;
 	u32 ar_count;
-	bool tlp_probed;		/* once, until something is delivered */
+	u8  tlp_probes;			/* sent since something was delivered */
 	bool progress;			/* something was delivered just now */
 	bool dying;			/* fatal error, to be carried out */
 

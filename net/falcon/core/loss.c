@@ -17,6 +17,7 @@
 #include "window.h"
 
 #define TLP_MIN_NS	50000u
+#define TLP_PROBES	2
 #define MAX_BACKOFF	16
 #define BURST_NS	FALCON_TX_WIN_MAX /* sent_ns rises through a burst */
 #define RACK_MAX_QUARTERS 8
@@ -272,9 +273,10 @@ static struct falcon_txpkt *falcon_tlp_probe(struct falcon_core *c)
 
 /*
  * Tail loss probe: silence after the last packets. The first unreceived PSN
- * goes again, to draw an ACK that tells what is missing. Once, until something
- * is delivered; after that it is the time-out's turn. A probe is no sign of
- * congestion: the FAE does not hear of it.
+ * goes again, to draw an ACK that tells what is missing. Once more after twice
+ * the time, as the probe may be lost like any packet; then it is the time-out's
+ * turn, until something is delivered. A probe is no sign of congestion: the FAE
+ * does not hear of it.
  */
 static void falcon_tlp_timer(struct falcon_core *c, u64 now_ns,
 			     struct falcon_loss *loss)
@@ -284,7 +286,7 @@ static void falcon_tlp_timer(struct falcon_core *c, u64 now_ns,
 	if (!c->nr_flight || c->tlp_due_ns > now_ns)
 		return;
 	c->tlp_due_ns = FALCON_NO_TIMER;
-	c->tlp_probed = true;
+	c->tlp_probes++;
 	p = falcon_tlp_probe(c);
 	if (!p || !falcon_may_early(p))
 		return;
@@ -297,13 +299,21 @@ static u64 falcon_tlp_due(const struct falcon_core *c)
 	return c->nr_flight ? c->tlp_due_ns : FALCON_NO_TIMER;
 }
 
+/*
+ * Two RTTs and what the peer may coalesce; before an RTT is known, half of the
+ * time-out that the CM expects to do.
+ */
+static u64 falcon_tlp_wait(const struct falcon_core *c)
+{
+	if (!c->srtt_ns)
+		return falcon_rto(c, 0) / 2;
+	return max_t(u64, TLP_MIN_NS, 2 * c->srtt_ns + c->cfg.ack_coalesce_ns);
+}
+
 static void falcon_tlp_arm(struct falcon_core *c, u64 now_ns)
 {
-	u64 pto = max_t(u64, TLP_MIN_NS, 2 * c->srtt_ns +
-			c->cfg.ack_coalesce_ns);
-
-	if (c->cfg.loss & FALCON_LOSS_TLP && c->srtt_ns && !c->tlp_probed)
-		c->tlp_due_ns = now_ns + pto;
+	if (c->cfg.loss & FALCON_LOSS_TLP && c->tlp_probes < TLP_PROBES)
+		c->tlp_due_ns = now_ns + (falcon_tlp_wait(c) << c->tlp_probes);
 }
 
 /*
@@ -352,7 +362,7 @@ void falcon_loss_ack(struct falcon_core *c, const struct falcon_pkt_info *pi,
 
 	if (c->progress) {
 		c->progress = false;
-		c->tlp_probed = false;
+		c->tlp_probes = 0;
 		falcon_tlp_arm(c, now_ns);
 	}
 	falcon_loss_report(c, &loss, now_ns);

@@ -369,31 +369,45 @@ TEST(tlp_timeout_by_rtt_9_1_4)
 	EXPECT_EQ(falcon_core_next_timer(&s.c), s.now + 208 * US);
 }
 
-/* spec: 9.1.4+4 TLP: once, until something is delivered; then the RTO */
-TEST(tlp_once_9_1_4)
+/*
+ * spec: 9.1.4+4 TLP: twice, the second after double the time, until something
+ * is delivered; then the RTO
+ */
+TEST(tlp_twice_9_1_4)
 {
+	u64 first;
+
 	sent(FALCON_LOSS_TLP, 2);
+	first = falcon_core_next_timer(&s.c);
 	solo_timer(&s);
 	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_NEAR(falcon_core_next_timer(&s.c), first + 2 * 50 * US, 10);
+	solo_timer(&s);
+	EXPECT_EQ(solo_flush(&s), 1);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_TLP], 2);
 	solo_timer(&s);			/* RTO */
 	EXPECT_EQ(solo_flush(&s), 1);
-	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_TLP], 1);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_TLP], 2);
 	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_RTO], 1);
 	rx_bits(0x1);
 	solo_timer(&s);
 	EXPECT_EQ(solo_flush(&s), 1);
-	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_TLP], 2);
+	EXPECT_EQ(s.c.stats.retx[FALCON_RETX_TLP], 3);
 }
 
-/* spec: 9.1.4+4 TLP: not before an RTT is known */
-TEST(tlp_needs_an_rtt_9_1_4)
+/* spec: 9.1.4+4 TLP: before an RTT is known, after half the time-out */
+TEST(tlp_before_an_rtt_is_known_9_1_4)
 {
 	solo_cfg(&s, true);
 	s.cfg.loss = FALCON_LOSS_TLP;
 	solo_start(&s);
 	solo_push(&s, 1);
 	solo_flush(&s);
-	EXPECT_EQ(falcon_core_next_timer(&s.c), s.txn[0].pkt.sent_ns + 1 * MS);
+	EXPECT_EQ(falcon_core_next_timer(&s.c),
+		  s.txn[0].pkt.sent_ns + 500 * US);
+	solo_timer(&s);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.tx.reason, FALCON_RETX_TLP);
 }
 
 /* spec: 9.1.4+4 TLP: of two windows, the packet that was sent first */
