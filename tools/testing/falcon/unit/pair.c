@@ -59,7 +59,8 @@ void pair_init(struct pair *p, const struct falcon_core_cfg *cfg)
 	INIT_LIST_HEAD(&p->net);
 	if (!p->delay_ns)
 		p->delay_ns = 10 * PAIR_US;
-	p->now_ns = 1000 * PAIR_MS;
+	if (!p->now_ns)
+		p->now_ns = 1000 * PAIR_MS;
 	p->cfg[0] = *cfg;
 	p->cfg[1] = *cfg;
 	p->cfg[1].cid = cfg->peer_cid;

@@ -96,7 +96,7 @@ struct pair {
 	struct pair_end end[2];
 	struct falcon_core_cfg cfg[2];
 	struct falcon_resources *res[2];
-	u64 now_ns;
+	u64 now_ns;			/* 0 at first: it begins at 1 s */
 	struct list_head net;
 	u64 nr_pkts;
 	u64 delay_ns;			/* one way */

@@ -2,18 +2,20 @@
 /*
  * Two ends and a hostile network: properties that must hold whatever is lost,
  * duplicated, delayed or answered. Each seed is one life of a pair. The number
- * of seeds is PAIR_SEEDS of the environment, and PAIR_SEED runs one alone.
+ * of seeds is PAIR_SEEDS of the environment, for every test then, and PAIR_SEED
+ * runs one alone.
  */
 #include <stdlib.h>
 #include "pair.h"
 
 static u32 dead, timed_out;
+static int policy = -1;			/* FALCON_LOSS_*; -1: any mixture */
 
-static u32 seeds(void)
+static u32 seeds(u32 some)
 {
 	const char *s = getenv("PAIR_SEEDS");
 
-	return s ? atoi(s) : 10000;
+	return s ? atoi(s) : some;
 }
 
 static void random_cfg(struct pair *p, struct falcon_core_cfg *cfg)
@@ -22,6 +24,8 @@ static void random_cfg(struct pair *p, struct falcon_core_cfg *cfg)
 	if (unit_rand() & 1)
 		cfg->features &= ~FALCON_F_EACK_ALWAYS;
 	cfg->loss = unit_rand_below(16);
+	if (policy >= 0)
+		cfg->loss = policy;
 	cfg->nr_flows = 1 + unit_rand_below(FALCON_MAX_FLOWS);
 	cfg->fae = unit_rand() & 1 ? &falcon_fae_swift : &falcon_fae_fixed;
 	cfg->max_attempts = 100;
@@ -120,7 +124,7 @@ static void one_life(u64 seed, enum life life)
 	free(p);
 }
 
-static void lives(enum life life)
+static void lives(enum life life, u32 some)
 {
 	const char *one = getenv("PAIR_SEED");
 	u64 seed;
@@ -129,7 +133,7 @@ static void lives(enum life life)
 		one_life(strtoull(one, NULL, 0), life);
 		return;
 	}
-	for (seed = 1; seed <= seeds(); seed++) {
+	for (seed = 1; seed <= seeds(some); seed++) {
 		unsigned int failures = unit_failed();
 
 		one_life(seed, life);
@@ -146,9 +150,54 @@ static void lives(enum life life)
  */
 TEST(pair_every_transaction_completes_once_and_in_order)
 {
-	lives(LIFE_FULL);
+	lives(LIFE_FULL, 4000);
 	EXPECT_EQ(dead, 0);
 	EXPECT_EQ(timed_out, 0);
+}
+
+static void lives_under(u8 loss)
+{
+	policy = loss;
+	dead = 0;
+	lives(LIFE_FULL, 1000);
+	policy = -1;
+	EXPECT_EQ(dead, 0);
+}
+
+/* spec: 9.1.4+7 with no early policy: the time-out alone */
+TEST(pair_policy_none)
+{
+	lives_under(0);
+}
+
+/* spec: 9.1.4+7 with out-of-order distance alone */
+TEST(pair_policy_ooo)
+{
+	lives_under(FALCON_LOSS_OOO);
+}
+
+/* spec: 9.1.4+7 with EACK-OWN alone */
+TEST(pair_policy_own)
+{
+	lives_under(FALCON_LOSS_OWN);
+}
+
+/* spec: 9.1.4+7 with RACK alone */
+TEST(pair_policy_rack)
+{
+	lives_under(FALCON_LOSS_RACK);
+}
+
+/* spec: 9.1.4+7 with the tail loss probe alone */
+TEST(pair_policy_tlp)
+{
+	lives_under(FALCON_LOSS_TLP);
+}
+
+/* spec: 9.1.4+7 with the default, RACK and the tail loss probe */
+TEST(pair_policy_default)
+{
+	lives_under(FALCON_LOSS_RACK | FALCON_LOSS_TLP);
 }
 
 /*
@@ -156,7 +205,7 @@ TEST(pair_every_transaction_completes_once_and_in_order)
  */
 TEST(pair_abort_leaves_nothing)
 {
-	lives(LIFE_ABORTED);
+	lives(LIFE_ABORTED, 4000);
 }
 
 /*
@@ -167,7 +216,7 @@ TEST(pair_budgets_reclaim_everything)
 {
 	dead = 0;
 	timed_out = 0;
-	lives(LIFE_BUDGETS);
+	lives(LIFE_BUDGETS, 4000);
 	if (!getenv("PAIR_SEED")) {
 		EXPECT_GT(dead, 0);
 		EXPECT_GT(timed_out, 0);
@@ -185,7 +234,7 @@ TEST(pair_shared_pools_make_progress_8_2_1_2)
 	struct falcon_core_cfg cfg;
 	u64 seed, refused = 0;
 
-	for (seed = 1; seed <= max(seeds() / 20, 1u); seed++) {
+	for (seed = 1; seed <= max(seeds(6000) / 20, 1u); seed++) {
 		static struct falcon_resources res[2];
 		struct pair *p[PAIRS], *next;
 		unsigned int failures = unit_failed();

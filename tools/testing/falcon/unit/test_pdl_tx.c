@@ -285,8 +285,7 @@ TEST(no_pacing_once_the_window_recovers_10_6_2_1)
 	s.c.flow[0].inter_packet_gap = 1000000;
 	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
 	solo_back(&s, 0, 1);
-	s.c.flow[0].fcwnd = 1024;
-	s.c.flow[0].inter_packet_gap = 0;
+	s.c.flow[0].fcwnd = 1024;		/* with the gap of before */
 	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
 	EXPECT_EQ(s.tx.depart_ns, 0);
 }
