@@ -7,7 +7,8 @@
 # exit status 0 is a pass, 4 a skip, all else a failure.  Prints TAP, one line
 # a test, the test's own output before it as comments; a log of each goes to
 # /out.  TESTS is a shell pattern or a part of directory/NAME.  A directory's
-# "settings" file may say timeout=SECONDS (for one test, default 120).
+# "settings" file may say timeout=SECONDS (for one test, default 120).  When
+# TEST_BUDGET seconds are over, what is left is skipped, and said to be.
 
 # shellcheck source=tools/testing/vm/lib.sh
 . "$FALCON_TOP/tools/testing/vm/lib.sh"
@@ -62,7 +63,7 @@ result()
 	count=$((count + 1))
 	case $status in
 	0) echo "ok $count - $name" ;;
-	4) echo "ok $count - $name # SKIP" ;;
+	4) echo "ok $count - $name # SKIP${3:+ $3}" ;;
 	*)
 		failed=$((failed + 1))
 		echo "not ok $count - $name # status $status" ;;
@@ -90,19 +91,29 @@ bad_taint()
 
 run_test()
 {
-	local test=$1 dir=${1%/*} log status before
+	local test=$1 dir=${1%/*} log status before limit left
 
+	limit=$(limit_of "$dir")
+	left=$((${TEST_BUDGET:-$((SECONDS + limit))} - SECONDS))
+	if [ $left -le 0 ]; then
+		result 4 "$test" "no time left"
+		return
+	fi
 	log=/out/${test//\//-}.log
 	echo "run-tests: $test" >/dev/kmsg
 	before=$(bad_taint)
 	cd "$work/$dir" || return
-	timeout -k 10 "$(limit_of "$dir")" "./${test##*/}" 2>&1 </dev/null |
+	timeout -k 60 $((left < limit ? left : limit)) "./${test##*/}" \
+		2>&1 </dev/null |
 		tee "$log" | sed -u 's/^/# /'
 	status=${PIPESTATUS[0]}
 	cd /
 	if [ "$(bad_taint)" != "$before" ]; then
 		echo "# the kernel warned during this test"
 		status=99
+	elif [ "$status" -eq 124 ] && [ $left -lt "$limit" ]; then
+		result 4 "$test" "not done in the time left"
+		return
 	fi
 	result "$status" "$test"
 }
@@ -113,14 +124,20 @@ load_modules()
 	modprobe falcon
 }
 
-# Modules that are still in use show here.
+# Modules that are still in use show here.  A test that was cut off may have
+# left its namespaces; connections may linger for a while.
 unload_modules()
 {
 	local module file
 
+	ip -all netns delete
 	for file in "/lib/modules/$(uname -r)"/updates/*.ko; do
 		module=$(basename "$file" .ko)
 		[ "$module" = falcon ] || modprobe -r "$module" || return 1
+	done
+	for _ in $(seq 60); do
+		modprobe -r falcon 2>/dev/null && return
+		sleep 1
 	done
 	modprobe -r falcon
 }
