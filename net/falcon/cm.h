@@ -189,6 +189,7 @@ void falcon_cm_flush_queue(struct falcon_cm *cm);
 /* cm_setup.c */
 struct falcon_cm_setup *falcon_cm_alloc(struct falcon_cm *cm, u8 role,
 					u64 nonce);
+int falcon_cm_set_msg(struct falcon_cm_setup *s, const struct falcon_cm_msg *m);
 struct falcon_cm_setup *falcon_cm_find(struct falcon_cm *cm, u8 role, u64 nonce,
 				       const struct falcon_cm_peer *peer);
 void falcon_cm_put(struct falcon_cm_setup *s);

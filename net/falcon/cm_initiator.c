@@ -37,11 +37,10 @@ static int cm_build_init(struct falcon_cm_setup *s, struct falcon_conn *conn,
 	m->proto = p->proto;
 	m->versions[m->nr_versions++] = FALCON_PSP_VER_NONE;
 	cm_fill_private(p, m);
-	s->body_len = falcon_cm_build(m, s->msg);
-	s->len = s->body_len;
+	err = falcon_cm_set_msg(s, m);
 	/* @p is the caller's only. */
 	m->priv = NULL;
-	return 0;
+	return err;
 }
 
 /**

@@ -193,8 +193,7 @@ static int cm_build_accept(struct falcon_cm_setup *s, struct falcon_conn *conn,
 	falcon_cm_agree(&s->cfg, &m, init);
 	s->own_pcid = m.pcid;
 	s->peer_pcid = init->pcid;
-	s->len = falcon_cm_build(&m, s->msg);
-	return 0;
+	return falcon_cm_set_msg(s, &m);
 }
 
 /* A ULP's module that is going takes nothing more; else @conn will hold it. */

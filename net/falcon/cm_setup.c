@@ -56,11 +56,6 @@ struct falcon_cm_setup *falcon_cm_alloc(struct falcon_cm *cm, u8 role,
 
 	if (!s)
 		return NULL;
-	s->msg = kmalloc(FALCON_CM_MAX_LEN, GFP_KERNEL);
-	if (!s->msg) {
-		kfree(s);
-		return NULL;
-	}
 	refcount_set(&s->refs, 1);
 	spin_lock_init(&s->lock);
 	timer_setup(&s->timer, cm_timeout, 0);
@@ -70,6 +65,34 @@ struct falcon_cm_setup *falcon_cm_alloc(struct falcon_cm *cm, u8 role,
 	s->max_tries = READ_ONCE(cm->fn->sysctl.cm_retries);
 	atomic_inc(&cm->nr_setups);
 	return s;
+}
+
+/**
+ * falcon_cm_set_msg() - what a set-up sends until it is answered
+ * @s:	set-up that nobody else knows yet
+ * @m:	INIT or ACCEPT
+ *
+ * An INIT gets room for its cookie.
+ *
+ * Context: Process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int falcon_cm_set_msg(struct falcon_cm_setup *s, const struct falcon_cm_msg *m)
+{
+	void *buf = kmalloc(FALCON_CM_MAX_LEN, GFP_KERNEL);
+	unsigned int room = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	if (m->type == FALCON_CM_INIT)
+		room = FALCON_CM_COOKIE_TLV_LEN;
+	s->len = falcon_cm_build(m, buf);
+	s->body_len = s->len;
+	s->msg = kmalloc(s->len + room, GFP_KERNEL);
+	if (s->msg)
+		memcpy(s->msg, buf, s->len);
+	kfree(buf);
+	return s->msg ? 0 : -ENOMEM;
 }
 
 static u32 cm_nonce_hash(struct falcon_cm *cm, u64 nonce)
