@@ -52,10 +52,12 @@ is_answer()
 refused_when_nobody_listens()
 {
 	make_pair
-	is_answer connect "$(in_a falcon_cm connect $B4)" \
+	is_answer IPv4 "$(in_a falcon_cm connect $B4)" \
 		"established 0 refused 1 timed_out 0 other 0"
-	expect "$(counter "$A" cm_refused_in)" -eq 1 "refusals received"
-	expect "$(counter "$B" cm_refused_out)" -eq 1 "refusals sent"
+	is_answer IPv6 "$(in_a falcon_cm connect $B6)" \
+		"established 0 refused 1 timed_out 0 other 0"
+	expect "$(counter "$A" cm_refused_in)" -eq 2 "refusals received"
+	expect "$(counter "$B" cm_refused_out)" -eq 2 "refusals sent"
 	drop_pair
 }
 
@@ -64,7 +66,9 @@ refused_by_icmp_when_the_port_is_closed()
 	make_pair
 	in_b sysctl -q net.falcon.cm_port=4796
 	in_a sysctl -q net.falcon.cm_rto_ms=10000
-	is_answer connect "$(in_a falcon_cm connect -t 5 $B4)" \
+	is_answer IPv4 "$(in_a falcon_cm connect -t 5 $B4)" \
+		"established 0 refused 1 timed_out 0 other 0"
+	is_answer IPv6 "$(in_a falcon_cm connect -t 5 $B6)" \
 		"established 0 refused 1 timed_out 0 other 0"
 	expect "$(counter "$B" cm_in)" -eq 0 "messages at the closed port"
 	drop_pair
