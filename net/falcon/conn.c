@@ -708,6 +708,25 @@ void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 		   falcon_fae_get(falcon_fae_swift.name);
 }
 
+/*
+ * Stamps taken in software include how late the softirq ran. That is no
+ * congestion, nor is an acknowledgement lost that comes as late.
+ */
+static void falcon_conn_slacken(struct falcon_conn *conn,
+				struct falcon_core_cfg *cfg)
+{
+	u64 slack_ns = (u64)READ_ONCE(conn->fn->sysctl.soft_slack_us) *
+		       NSEC_PER_USEC;
+
+	if (rcu_access_pointer(conn->nic) != &falcon_nic_soft)
+		return;
+	if (!cfg->delay_absolute)
+		cfg->delay_target += div_u64(slack_ns * 1000,
+					     FALCON_TS_UNIT_PS);
+	cfg->min_rto_ns = min(cfg->min_rto_ns + slack_ns, cfg->max_rto_ns);
+	cfg->rto_ns = max(cfg->rto_ns, cfg->min_rto_ns);
+}
+
 /**
  * falcon_conn_start - a connection is established
  * @conn:	in SETUP; both associations, @peer_ttl and @remote_time are set
@@ -735,6 +754,7 @@ int falcon_conn_start(struct falcon_conn *conn,
 		goto unlock;
 	}
 	falcon_fae_hold(cfg->fae);
+	falcon_conn_slacken(conn, &own);
 	own.flow_burst = falcon_udp_train_pkts(conn->fn, cfg->mtu);
 	falcon_core_init(&conn->core, &own, &conn->fn->res, now);
 	conn->mtu = cfg->mtu;

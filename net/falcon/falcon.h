@@ -70,6 +70,7 @@ struct falcon_sysctls {
 	int ooo_threshold;
 	int delay_target_us;
 	int delay_absolute;
+	int soft_slack_us;		/* where no device stamps packets */
 	int replay_margin_ms;
 	int train_pkts;			/* most packets in a GSO train */
 	int rx_pool_pkts, rx_pool_bytes; /* network request pools */
