@@ -144,6 +144,17 @@ faults()
 	done
 }
 
+# Makes netem know the distribution "quarter": three packets in four take the
+# delay, the others one jitter more (8192 is netem's unit of a jitter).
+know_quarter()
+{
+	export TC_LIB_DIR=$scratch
+	{
+		yes 0 | head -n 3072
+		yes 8192 | head -n 1024
+	} >"$TC_LIB_DIR/quarter.dist"
+}
+
 # Packets that netem dropped on the way out of a namespace.
 lost_in()
 {

@@ -1,0 +1,22 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Lossless goodput, trains on: a Falcon stream and Falcon messages beside TCP.
+# The goal is half of TCP's at least.
+
+. "$(dirname "$0")/lib.sh"
+
+set_up
+for ((round = 0; round < ROUNDS; round++)); do
+	measure tcp none -p tcp
+	measure stream none
+	measure seqpacket none -t seqpacket
+done
+
+header "goodput, no loss, trains of packets (median of $ROUNDS, $MIB MiB)"
+row tcp TCP
+row stream "Falcon stream"
+row seqpacket "Falcon messages"
+tcp=$(median tcp mbytes_per_s)
+echo "stream / TCP:   $(ratio "$(median stream mbytes_per_s)" "$tcp")"
+echo "messages / TCP: $(ratio "$(median seqpacket mbytes_per_s)" "$tcp")"
