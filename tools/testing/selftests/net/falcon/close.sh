@@ -91,12 +91,13 @@ closed_connection_answers_duplicates()
 silent_peer_does_not_keep_an_orphan()
 {
 	both sysctl -q net.falcon.user_timeout_ms=2000
-	mkfifo "$scratch/hold"
+	mkfifo "$scratch/hold" "$scratch/close"
 	in_b falcon_many -n 3 -l <"$scratch/hold" >"$scratch/b" &
-	in_a falcon_many -n 3 "$B4" < <(sleep 2) >"$scratch/a" &
-	exec 9>"$scratch/hold"
+	in_a falcon_many -n 3 "$B4" <"$scratch/close" >"$scratch/a" &
+	exec 8>"$scratch/close" 9>"$scratch/hold"
 	within 20 grep -q ready "$scratch/a"
 	faults loss 100%
+	exec 8>&-
 	wait %2
 	within 60 test_orphans_gone
 	expect "$(sockets_left)" -eq 0 "sockets"
