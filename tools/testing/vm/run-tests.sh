@@ -91,7 +91,7 @@ bad_taint()
 
 run_test()
 {
-	local test=$1 dir=${1%/*} log status before limit left
+	local test=$1 dir=${1%/*} log status before limit left group
 
 	limit=$(limit_of "$dir")
 	left=$((${TEST_BUDGET:-$((SECONDS + limit))} - SECONDS))
@@ -99,14 +99,20 @@ run_test()
 		result 4 "$test" "no time left"
 		return
 	fi
-	log=/out/${test//\//-}.log
+	log=$work/log
+	: >"$log"
 	echo "run-tests: $test" >/dev/kmsg
 	before=$(bad_taint)
 	cd "$work/$dir" || return
 	timeout -k 60 $((left < limit ? left : limit)) "./${test##*/}" \
-		2>&1 </dev/null |
-		tee "$log" | sed -u 's/^/# /'
-	status=${PIPESTATUS[0]}
+		>"$log" 2>&1 </dev/null &
+	group=$!
+	tail -n +1 -s 0.2 -f --pid=$group "$log" | sed -u 's/^/# /'
+	wait $group
+	status=$?
+	# timeout(1) leads a process group: what the test left behind goes here.
+	kill -KILL -- -$group 2>/dev/null
+	cp "$log" "/out/${test//\//-}.log"
 	cd /
 	if [ "$(bad_taint)" != "$before" ]; then
 		echo "# the kernel warned during this test"
