@@ -66,9 +66,9 @@ refused_by_icmp_when_the_port_is_closed()
 	make_pair
 	in_b sysctl -q net.falcon.cm_port=4796
 	in_a sysctl -q net.falcon.cm_rto_ms=10000
-	is_answer IPv4 "$(in_a falcon_cm connect -t 5 $B4)" \
+	is_answer IPv4 "$(in_a falcon_cm connect -t 8 $B4)" \
 		"established 0 refused 1 timed_out 0 other 0"
-	is_answer IPv6 "$(in_a falcon_cm connect -t 5 $B6)" \
+	is_answer IPv6 "$(in_a falcon_cm connect -t 8 $B6)" \
 		"established 0 refused 1 timed_out 0 other 0"
 	expect "$(counter "$B" cm_in)" -eq 0 "messages at the closed port"
 	drop_pair
@@ -92,7 +92,7 @@ the_port_can_be_changed()
 	hold
 	both sysctl -q net.falcon.cm_port=5000
 	listener 1
-	within 5 in_a falcon_cm probe -p 5000 $B4
+	within 30 in_a falcon_cm probe -p 5000 $B4
 	is_answer connect "$(in_a falcon_cm connect $B4)" \
 		"established 1 refused 0 timed_out 0 other 0"
 	fails in_b sysctl -q net.falcon.cm_port=1000 2>/dev/null
@@ -107,7 +107,7 @@ each_bad_request_has_its_reason()
 	make_pair
 	hold
 	listener 1
-	within 5 listening
+	within 30 listening
 	is_answer init "$(probe init)" "cookie 36"
 	is_answer version "$(probe version)" "refuse 24 2 0001"
 	is_answer unknown "$(probe unknown)" "refuse 24 3 8077"
@@ -128,7 +128,7 @@ a_cookie_is_for_one_request()
 	make_pair
 	hold
 	listener 1
-	within 5 listening
+	within 30 listening
 	is_answer forged "$(probe forged)" "cookie 36"
 	is_answer moved "$(probe moved)" "cookie 36"
 	expect "$(counter "$B" cm_bad_cookie)" -eq 2 "bad cookies"
@@ -141,7 +141,7 @@ the_same_request_gets_the_same_accept()
 	make_pair
 	hold
 	listener 1
-	within 5 listening
+	within 30 listening
 	is_answer twice "$(probe twice | cut -d' ' -f1 | xargs)" "accept same"
 	drop_pair
 }
@@ -157,9 +157,9 @@ a_half_open_connection_expires()
 	impatient
 	hold
 	listener 1
-	within 5 listening
+	within 30 listening
 	probe twice >/dev/null
-	within 10 timed_out_in_b
+	within 30 timed_out_in_b
 	# What was reserved for it is free again.
 	is_answer connect "$(in_a falcon_cm connect $B4)" \
 		"established 1 refused 0 timed_out 0 other 0"
@@ -172,7 +172,7 @@ half_open_connections_are_bounded()
 	hold
 	in_b sysctl -q net.falcon.max_half_open=3
 	listener 10
-	within 5 listening
+	within 30 listening
 	for _ in 1 2 3; do
 		is_answer accept "$(probe twice | cut -d' ' -f1 | xargs)" \
 			"accept same"
@@ -188,7 +188,7 @@ the_peer_hears_of_a_set_up_that_expires()
 	impatient
 	hold
 	listener 1
-	within 5 listening
+	within 30 listening
 	in_a falcon_cm probe -k wait $B4 >"$scratch/wait"
 	# EXPIRED, with the initiator's own identity as proof
 	is_answer "after ACCEPT" "$(sed 1d "$scratch/wait")" "reset 40 11 0000"
@@ -213,11 +213,11 @@ a_closed_socket_cancels_its_set_up()
 	both sysctl -q net.falcon.cm_rto_ms=10000
 	hold
 	listener 1
-	within 5 listening
+	within 30 listening
 	faults delay 400ms
 	is_answer connect "$(in_a falcon_cm connect -t 1 $B4)" \
 		"established 0 refused 0 timed_out 0 other 1"
-	within 5 no_connection_in_b
+	within 30 no_connection_in_b
 	expect "$(counter "$B" cm_established)" -eq 0 "connections"
 	expect "$(counter "$B" cm_in)" -eq 4 "INIT twice, the probe, RESET"
 	drop_pair
@@ -229,11 +229,11 @@ both_connect_to_each_other()
 	hold
 	listener 20
 	listener 20 "$A"
-	within 5 listening
+	within 30 listening
 	in_b falcon_cm connect -n 20 $A4 >"$scratch/b" &
 	is_answer "A to B" "$(in_a falcon_cm connect -n 20 $B4)" \
 		"established 20 refused 0 timed_out 0 other 0"
-	within 20 grep -q "established 20 " "$scratch/b"
+	within 60 grep -q "established 20 " "$scratch/b"
 	drop_pair
 }
 
@@ -244,12 +244,12 @@ to_a_link_local_address()
 	make_pair
 	hold
 	listener 2
-	within 5 listening
+	within 30 listening
 	addr=$(ip -n "$B" -6 -o addr show dev e0 scope link |
 		sed -n 's/.*inet6 \([^/]*\).*/\1/p')
 	is_answer connect "$(in_a falcon_cm connect -n 2 "$addr%e0")" \
 		"established 2 refused 0 timed_out 0 other 0"
-	within 10 grep -q ready "$scratch/ready"
+	within 30 grep -q ready "$scratch/ready"
 	drop_pair
 }
 
@@ -264,12 +264,12 @@ into_a_vrf()
 	in_b sysctl -q net.ipv4.udp_l3mdev_accept=1
 	hold
 	listener 4
-	within 5 listening
+	within 30 listening
 	is_answer IPv4 "$(in_a falcon_cm connect -n 2 $B4)" \
 		"established 2 refused 0 timed_out 0 other 0"
 	is_answer IPv6 "$(in_a falcon_cm connect -n 2 $B6)" \
 		"established 2 refused 0 timed_out 0 other 0"
-	within 10 grep -q ready "$scratch/ready"
+	within 30 grep -q ready "$scratch/ready"
 	drop_pair
 }
 
@@ -289,7 +289,7 @@ namespaces_go_in_the_middle_of_set_ups()
 		hold
 		listener 100
 		server=$!
-		within 5 listening
+		within 30 listening
 		faults delay 400ms
 		ip netns exec "$A" falcon_cm connect -n 100 $B4 &
 		client=$!
@@ -297,7 +297,7 @@ namespaces_go_in_the_middle_of_set_ups()
 		kill -9 $server $client
 		drop_pair
 	done
-	within 20 module_is_idle
+	within 60 module_is_idle
 }
 
 hundreds_at_once()
@@ -305,10 +305,10 @@ hundreds_at_once()
 	make_pair
 	hold
 	listener 300
-	within 5 listening
+	within 30 listening
 	is_answer connect "$(in_a falcon_cm connect -n 300 -t 60 $B4)" \
 		"established 300 refused 0 timed_out 0 other 0"
-	within 20 grep -q ready "$scratch/ready"
+	within 60 grep -q ready "$scratch/ready"
 	drop_pair
 }
 
@@ -318,7 +318,7 @@ under() # NETEM...
 	both sysctl -q net.falcon.cm_rto_ms=100 net.falcon.cm_retries=8
 	hold
 	listener 50
-	within 5 listening
+	within 30 listening
 	faults "$@"
 	is_answer connect "$(in_a falcon_cm connect -n 50 -t 90 $B4)" \
 		"established 50 refused 0 timed_out 0 other 0"

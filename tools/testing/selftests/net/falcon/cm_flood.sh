@@ -27,7 +27,7 @@ set_up()
 	exec 9<>"$scratch/hold"
 	ip netns exec "$B" falcon_many -l -P 7000 -n 200 <"$scratch/hold" \
 		>"$scratch/ready" 9<&- &
-	within 5 listening
+	within 30 listening
 }
 
 slab_kb()

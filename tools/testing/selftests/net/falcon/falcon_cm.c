@@ -150,7 +150,7 @@ static int udp_socket(const struct sockaddr_in *to)
 	return fd;
 }
 
-/* 0: nothing within half a second */
+/* 0: nothing within two seconds */
 static unsigned int ask(int fd, const __u8 *msg, unsigned int len,
 			__u8 *answer)
 {
@@ -159,7 +159,7 @@ static unsigned int ask(int fd, const __u8 *msg, unsigned int len,
 
 	if (send(fd, msg, len, 0) != (ssize_t)len)
 		die("send");
-	if (poll(&pfd, 1, 500) <= 0)
+	if (poll(&pfd, 1, 2000) <= 0)
 		return 0;
 	n = recv(fd, answer, 2048, 0);
 	if (n < 0 && errno == ECONNREFUSED)

@@ -86,6 +86,9 @@ make_pair()
 {
 	local mtu=${1:-9000} a=${2:-$A} b=${3:-$B} ns
 
+	# What a test that failed has left behind fails no other.
+	ip netns del "$a" 2>/dev/null || :
+	ip netns del "$b" 2>/dev/null || :
 	ip netns add "$a"
 	ip netns add "$b"
 	ip link add e0 netns "$a" type veth peer name e0 netns "$b"
