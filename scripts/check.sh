@@ -40,7 +40,8 @@ vm()
 	build_for_vm "$kernel" || return
 	tools/testing/vm/vm.sh --kernel "$kernel" --out "$top/build/vm-out/$kernel" \
 		--log "$results/vm-$kernel.console" --timeout "$limit" \
-		--env TESTS="${TESTS-}" --env TEST_BUDGET=$((limit - 300)) -- \
+		--env TESTS="${TESTS-}" --env TEST_BUDGET=$((limit - 300)) \
+		--env TEST_RETRIES="${TEST_RETRIES:-0}" -- \
 		tools/testing/vm/run-tests.sh
 }
 

@@ -8,7 +8,9 @@
 # a test, the test's own output before it as comments; a log of each goes to
 # /out.  TESTS is a shell pattern or a part of directory/NAME.  A directory's
 # "settings" file may say timeout=SECONDS (for one test, default 120).  When
-# TEST_BUDGET seconds are over, what is left is skipped, and said to be.
+# TEST_BUDGET seconds are over, what is left is skipped, and said to be.  A test
+# that fails gets TEST_RETRIES more tries, unless it is the kernel that warned:
+# an emulated machine stands still now and then.
 
 # shellcheck source=tools/testing/vm/lib.sh
 . "$FALCON_TOP/tools/testing/vm/lib.sh"
@@ -89,23 +91,16 @@ bad_taint()
 	echo $(($(cat /proc/sys/kernel/tainted) & (512 | 128)))
 }
 
-run_test()
+# attempt TEST LIMIT: runs it, and leaves its exit status in $status.
+attempt()
 {
-	local test=$1 dir=${1%/*} log status before limit left group
+	local test=$1 log=$work/log before group
 
-	limit=$(limit_of "$dir")
-	left=$((${TEST_BUDGET:-$((SECONDS + limit))} - SECONDS))
-	if [ $left -le 0 ]; then
-		result 4 "$test" "no time left"
-		return
-	fi
-	log=$work/log
 	: >"$log"
 	echo "run-tests: $test" >/dev/kmsg
 	before=$(bad_taint)
-	cd "$work/$dir" || return
-	timeout -k 60 $((left < limit ? left : limit)) "./${test##*/}" \
-		>"$log" 2>&1 </dev/null &
+	cd "$work/${test%/*}" || return
+	timeout -k 60 "$2" "./${test##*/}" >"$log" 2>&1 </dev/null &
 	group=$!
 	tail -n +1 -s 0.2 -f --pid=$group "$log" | sed -u 's/^/# /'
 	wait $group
@@ -117,10 +112,33 @@ run_test()
 	if [ "$(bad_taint)" != "$before" ]; then
 		echo "# the kernel warned during this test"
 		status=99
-	elif [ "$status" -eq 124 ] && [ $left -lt "$limit" ]; then
-		result 4 "$test" "not done in the time left"
-		return
 	fi
+}
+
+run_test()
+{
+	local test=$1 limit left status tries=${TEST_RETRIES:-0}
+
+	limit=$(limit_of "${test%/*}")
+	while :; do
+		left=$((${TEST_BUDGET:-$((SECONDS + limit))} - SECONDS))
+		if [ $left -le 0 ]; then
+			result 4 "$test" "no time left"
+			return
+		fi
+		attempt "$test" $((left < limit ? left : limit))
+		if [ "$status" -eq 124 ] && [ $left -lt "$limit" ]; then
+			result 4 "$test" "not done in the time left"
+			return
+		fi
+		case $status in
+		0|4|99) break ;;
+		esac
+		[ "$tries" -gt 0 ] || break
+		tries=$((tries - 1))
+		echo "# $test: status $status; once more, in a machine left as it is"
+		ip -all netns delete
+	done
 	result "$status" "$test"
 }
 
