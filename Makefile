@@ -74,7 +74,7 @@ guest: modules
 VM_KERNELS ?= 6.1
 TESTS ?=
 
-.PHONY: check check-unit check-vm check-debug lint conformance coverage bench demo
+.PHONY: check check-unit check-vm check-debug lint conformance coverage property fuzz bench demo
 check:
 	TESTS='$(TESTS)' scripts/check.sh unit $(VM_KERNELS:%=vm:%)
 
@@ -95,6 +95,13 @@ conformance:
 
 coverage:
 	$(MAKE) -C tools/testing/falcon/unit coverage
+
+property:
+	$(MAKE) -C tools/testing/falcon/unit property
+
+SECONDS ?= 60
+fuzz:
+	$(MAKE) --no-print-directory -C tools/testing/falcon/fuzz check SECONDS=$(SECONDS)
 
 bench demo:
 	KVER='$(KVER)' scripts/$@.sh
@@ -135,6 +142,8 @@ help:
 	@echo '          lint                warnings, sparse, checkpatch, kernel-doc, shellcheck, codespell'
 	@echo '          conformance         every rule of the specification has its code and a test'
 	@echo '          coverage            line coverage of the unit tests'
+	@echo '          property            random tests for long (SEEDS, SCHEDULES, RUNS)'
+	@echo '          fuzz                each fuzzer for SECONDS (60): executions and coverage'
 	@echo 'Show:     demo                two hosts in a VM talk Falcon'
 	@echo '          bench               Falcon beside TCP, on the same link'
 	@echo 'Kernels:  debug-kernel        build one with the checkers, in build/debug-kernel'
