@@ -113,14 +113,16 @@ static void falcon_rx_outer(const struct sk_buff *skb, struct falcon_rx *rx)
 		ipv6_addr_set_v4mapped(iph->saddr, &rx->saddr);
 		rx->ttl = iph->ttl;
 		rx->meta.ecn_ce = INET_ECN_is_ce(iph->tos);
+		rx->iif = skb->skb_iif;
 	} else {
 		const struct ipv6hdr *ip6h = ipv6_hdr(skb);
 
 		rx->saddr = ip6h->saddr;
 		rx->ttl = ip6h->hop_limit;
 		rx->meta.ecn_ce = INET_ECN_is_ce(ipv6_get_dsfield(ip6h));
+		/* The link of a link-local address, even if it went by lo. */
+		rx->iif = IP6CB(skb)->iif;
 	}
-	rx->iif = skb->skb_iif;
 	rx->meta.flow = ntohs(uh->source) & (FALCON_MAX_FLOWS - 1);
 	rx->meta.now_ns = ktime_get_ns();
 }
@@ -211,6 +213,7 @@ static void falcon_rx_datagram(struct falcon_rx_batch *b, struct sk_buff *skb)
 
 	skb->dev = NULL;	/* UDP keeps its own notes there */
 	if (udp_lib_checksum_complete(skb)) {
+		FALCON_INC(b->fn, IN_BAD_CSUM);
 		kfree_skb(skb);
 		return;
 	}

@@ -68,20 +68,14 @@ duplicates_are_delivered_once()
 		"packets received of $sent sent"
 }
 
-in_csum_errors()
-{
-	in_b cat /proc/net/snmp |
-		awk '$1 == "Udp:" && $2 ~ /^[0-9]/ { print $8 }'
-}
-
 corrupted_packets_are_refused()
 {
 	local before
 
-	before=$(in_csum_errors)
+	before=$(counter "$B" in_bad_csum)
 	faults delay 1ms corrupt 2%
 	transfer 4 -b 4M
-	expect "$(in_csum_errors)" -gt "$before" "checksum errors"
+	expect "$(counter "$B" in_bad_csum)" -gt "$before" "checksum errors"
 }
 
 everything_at_once()
