@@ -29,7 +29,9 @@ on_the_host()
 	fi
 	echo "demo: booting a VM with the kernel $kernel"
 	exec "$top/tools/testing/vm/vm.sh" --kernel "$kernel" --dir "$top" \
-		--timeout 600 --env MIB="$MIB" -- scripts/demo.sh guest
+		--timeout 600 --env MIB="$MIB" \
+		--env IMAGE="$("$top/scripts/kernel.sh" image "$kernel")" -- \
+		scripts/demo.sh guest
 }
 
 [ "${1-}" = guest ] || on_the_host
@@ -47,13 +49,18 @@ bold()
 	printf '\033[1m%s\033[0m\n' "$*"
 }
 
-# The kernel's modules, as they lie on the disk, until it is large enough.
+# The kernel's image and its modules, large ones first, until it is enough.
 make_file()
 {
-	find "/lib/modules/$(uname -r)/" -name '*.ko*' -type f -print0 |
-		xargs -0 cat 2>/dev/null | head -c "${MIB}M" >"$scratch/file" || :
-	[ "$(stat -c %s "$scratch/file")" -ge $((MIB << 20)) ] ||
-		head -c "${MIB}M" /dev/urandom >>"$scratch/file"
+	local modules
+	modules=/lib/modules/$(uname -r)/kernel
+
+	{
+		cat "$IMAGE"
+		find "$modules/drivers/gpu" "$modules/fs" "$modules/net" -name '*.ko*' \
+			-exec cat {} +
+		head -c "${MIB}M" /dev/urandom
+	} 2>/dev/null | head -c "${MIB}M" >"$scratch/file" || :
 }
 
 sum_of()
@@ -131,7 +138,7 @@ make_pair 9000
 per_packet
 make_file
 sum=$(sum_of "$scratch/file")
-echo "  $(stat -c %s "$scratch/file") bytes of kernel modules, SHA-256 ${sum:0:16}..."
+echo "  $(stat -c %s "$scratch/file") bytes of the kernel, SHA-256 ${sum:0:16}..."
 
 bold "# from host to host"
 send stream -p falcon -t stream

@@ -128,10 +128,11 @@ both()
 }
 
 # What the wire loses and reorders shall be packets, not trains: netem acts on
-# whole skbs.
+# whole skbs. TCP builds them even for a device without GSO, if it may.
 per_packet()
 {
 	both ethtool -K e0 gso off tso off gro off >/dev/null
+	both ip link set dev e0 gso_max_segs 1
 	both sysctl -q net.falcon.train_pkts=1
 }
 
