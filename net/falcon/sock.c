@@ -53,6 +53,7 @@ static int falcon_init_sock(struct sock *sk)
 	WRITE_ONCE(sk->sk_sndbuf, READ_ONCE(sysctl->wmem[1]));
 	WRITE_ONCE(sk->sk_rcvbuf, READ_ONCE(sysctl->rmem[1]));
 	sk->sk_write_space = falcon_write_space;
+	sock_set_flag(sk, SOCK_USE_WRITE_QUEUE);	/* not for each skb */
 	sk_sockets_allocated_inc(sk);
 	sock_prot_inuse_add(sock_net(sk), sk->sk_prot, 1);
 	return 0;
@@ -262,13 +263,13 @@ static void falcon_keep_time(struct sock *sk)
 
 	if (idle_ns < (u64)fs->keep_idle * NSEC_PER_SEC)
 		wait = fs->keep_idle * HZ - nsecs_to_jiffies(idle_ns);
-	else if (skb_queue_empty(&sk->sk_write_queue))
+	else if (skb_queue_empty(&sk->sk_write_queue) && !fs->fin_sent)
 		skb = falcon_tx_control(FALCON_SOCK_DATA, 0, GFP_KERNEL);
 	if (skb) {
 		falcon_tx_queue(sk, skb);
 		falcon_tx_push(sk, false);
 	}
-	fs->keep_at = (jiffies + wait) ? : 1;
+	fs->keep_at = falcon_at(wait);
 }
 
 /**
@@ -793,7 +794,7 @@ static void falcon_close(struct sock *sk, long timeout)
 	if (fs->ep && !falcon_ep_orphan(fs->ep)) {
 		falcon_sock_reset(sk, ECONNRESET);
 	} else if (fs->ep) {
-		fs->orphan_at = (jiffies + FALCON_ORPHAN_TIME) ? : 1;
+		fs->orphan_at = falcon_at(FALCON_ORPHAN_TIME);
 		fs->keep_at = 0;
 		falcon_sock_arm(sk);
 	} else {

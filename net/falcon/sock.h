@@ -297,6 +297,12 @@ static inline u32 falcon_service(const struct sock *sk, u16 port)
 	       port | FALCON_SERVICE_SEQPACKET : port;
 }
 
+/* A time-out @delay jiffies from now; 0 means none. */
+static inline unsigned long falcon_at(unsigned long delay)
+{
+	return (jiffies + delay) ? : 1;
+}
+
 /* A full receive buffer withholds acknowledgements. */
 static inline bool falcon_rx_full(const struct sock *sk)
 {

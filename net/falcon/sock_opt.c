@@ -77,7 +77,7 @@ void falcon_sock_keepalive(struct sock *sk, int valbool)
 		return;
 	fs->keep_at = 0;
 	if (valbool) {
-		fs->keep_at = (jiffies + fs->keep_idle * HZ) ? : 1;
+		fs->keep_at = falcon_at(fs->keep_idle * HZ);
 		falcon_sock_arm(sk);
 	}
 }

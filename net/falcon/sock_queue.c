@@ -227,7 +227,7 @@ void falcon_tx_push(struct sock *sk, bool cork)
 		falcon_flush(fs->ep->conn);
 	if (fs->send_head && cork) {
 		if (!fs->cork_at) {
-			fs->cork_at = (jiffies + FALCON_CORK_TIME) ? : 1;
+			fs->cork_at = falcon_at(FALCON_CORK_TIME);
 			falcon_sock_arm(sk);
 		}
 	} else {
@@ -246,6 +246,8 @@ void falcon_tx_done(struct sock *sk, struct falcon_txn *txn)
 	else if (falcon_seg(skb)->flags & FALCON_SOCK_FIN)
 		fs->fin_acked = true;
 	fs->ep->inflight--;
+	if (fs->orphan_at)
+		fs->orphan_at = falcon_at(FALCON_ORPHAN_TIME);
 	WRITE_ONCE(fs->tx_bytes, fs->tx_bytes - falcon_seg_bytes(skb));
 	__skb_unlink(skb, &sk->sk_write_queue);
 	falcon_tx_free(sk, skb);
@@ -274,11 +276,13 @@ void falcon_tx_purge(struct sock *sk)
 /* sk_write_space: wakes writers when a third of the buffer is free. */
 void falcon_write_space(struct sock *sk)
 {
+	struct socket *sock;
 	struct socket_wq *wq;
 
 	rcu_read_lock();
-	if (__sk_stream_is_writeable(sk, 1) && sk->sk_socket) {
-		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	sock = READ_ONCE(sk->sk_socket);
+	if (__sk_stream_is_writeable(sk, 1) && sock) {
+		clear_bit(SOCK_NOSPACE, &sock->flags);
 		wq = rcu_dereference(sk->sk_wq);
 		if (skwq_has_sleeper(wq))
 			wake_up_interruptible_poll(&wq->wait, EPOLLOUT |
