@@ -15,6 +15,7 @@
 # shellcheck source=tools/testing/vm/lib.sh
 . "$FALCON_TOP/tools/testing/vm/lib.sh"
 
+shopt -s extglob	# for TESTS
 work=/run/falcon
 dirs="net/falcon drivers/net/e2100sim rdma/falcon"
 pattern=${TESTS-}
