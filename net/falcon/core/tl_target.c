@@ -535,6 +535,10 @@ static void falcon_resp_state(struct falcon_resp *resp, u8 state)
  * @len:	bytes of it, at most what was asked for. 0 tells an error
  * @now_ns:	time
  *
+ * A ULP that gets -ENOBUFS should acknowledge the pull until it can respond:
+ * one that is taken holds no resources of network requests, which the pushes
+ * that hold the pool's pull data up may be waiting for (8.2.1.2).
+ *
  * Context: connection lock.
  * Return: 0; -ENOTCONN if the connection is dead, -EINVAL if @rx is no pull
  * that waits for an answer, -EMSGSIZE, -ENOBUFS if the pool of ULP data is

@@ -8,8 +8,8 @@
  *
  * A host may also be one whose ULP takes no push while it waits for a pull of
  * its own, as where reads must not be overtaken by writes. On unordered
- * connections, with room for what arrives, that is its right: the answers that
- * it waits for pass the other's requests (CR rule 2).
+ * connections, with room and windows for all that arrives, that is its right:
+ * the answers that it waits for pass the other's requests (CR rule 2).
  *
  * Each seed is one schedule. SCHEDULES of the environment says how many,
  * SCHEDULE runs one alone.
@@ -21,6 +21,7 @@
 #define MAX_PKTS	256
 #define MAX_RX		512
 #define MAX_TXNS	6
+#define ROOMY		(2 * MAX_TXNS)	/* a window that all of it fits in */
 #define PATIENCE	4000		/* steps without a completion */
 
 struct packet {
@@ -85,7 +86,8 @@ static void setup_conn(u32 i, u8 e, const struct falcon_core_cfg *cfg)
 
 	falcon_core_init(c, cfg, &res[e], now);
 	c->ncwnd = 1 + unit_rand_below(reads_first ? 2 : 4);
-	c->flow[0].fcwnd = (reads_first ? 8 : fcwnd) << FALCON_FCWND_SHIFT;
+	c->flow[0].fcwnd = (reads_first ? ROOMY : fcwnd) <<
+			   FALCON_FCWND_SHIFT;
 	memset(u, 0, offsetof(struct ulp, txn));
 	u->wanted = unit_rand_below(MAX_TXNS + 1);
 	u->nr_held = 0;
@@ -128,8 +130,8 @@ static void setup(u64 seed)
 	if (reads_first)
 		cfg.features &= ~FALCON_F_ORDERED;
 	for (k = 0; k < 2; k++) {
-		cfg.rx_win[k] = reads_first ? 8 : 1 + unit_rand_below(4);
-		cfg.tx_win[k] = reads_first ? 8 : 1 + unit_rand_below(6);
+		cfg.rx_win[k] = reads_first ? ROOMY : 1 + unit_rand_below(4);
+		cfg.tx_win[k] = reads_first ? ROOMY : 1 + unit_rand_below(6);
 	}
 	for (i = 0; i < conns; i++) {
 		setup_conn(i, 0, &cfg);
@@ -241,7 +243,8 @@ static void answer(u32 i, u8 e)
 	rx = u->held[k];
 	if (reads_first && u->pulls && rx->type != FALCON_PKT_PULL_REQ)
 		return;
-	if (refusals && unit_rand_below(8) == 0) {
+	if (refusals && rx->state != FALCON_PULL_REQ_ULP_ACKD &&
+	    unit_rand_below(8) == 0) {
 		refusals--;
 		u->held[k] = u->held[--u->nr_held];
 		falcon_core_target_rnr(c, rx, 1, now);
@@ -252,8 +255,12 @@ static void answer(u32 i, u8 e)
 	} else {
 		struct falcon_resp *resp = &u->resp[u->responses];
 
-		if (falcon_core_target_respond(c, rx, resp, resp, 100, now))
-			return;		/* no room yet: asked again */
+		if (falcon_core_target_respond(c, rx, resp, resp, 100, now)) {
+			/* no room yet: taken, so that it holds nothing up */
+			if (rx->state == FALCON_PULL_REQ_ULP_TX)
+				falcon_core_target_ack(c, rx, now);
+			return;
+		}
 		u->responses++;
 	}
 	u->held[k] = u->held[--u->nr_held];

@@ -1041,3 +1041,34 @@ TEST(errors_are_contained_6_4)
 	EXPECT_EQ(atomic_read(&res.pool[FALCON_POOL_RX_NET].pkts), 0);
 	EXPECT_EQ(dropped(), 3);
 }
+
+/*
+ * spec: 8.2.1.2+1 a pull that its ULP has taken holds no network resources
+ * while there is no room for the answer, and can be answered when there is
+ */
+TEST(taken_pull_holds_no_network_resources_8_2_1_2)
+{
+	static struct falcon_resources res;
+	struct falcon_rxpkt *rx[2];
+	u32 i;
+
+	solo_cfg(&s, true);
+	falcon_res_init(&res);
+	falcon_res_limit(&res, FALCON_POOL_TX_DATA, 1, 0);
+	falcon_core_init(&s.c, &s.cfg, &res, s.now);
+	for (i = 0; i < 2; i++) {
+		solo_rx_pull(&s, i, i);
+		rx[i] = delivers(i);
+	}
+	solo_respond(&s, rx[0], 1);
+	EXPECT_EQ(falcon_core_target_respond(&s.c, rx[1], &s.resp[1], NULL, 1,
+					     s.now), -ENOBUFS);
+	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 1);
+	ack(rx[1]);
+	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 0);
+	solo_flush(&s);
+	solo_back(&s, 0, 1);
+	solo_respond(&s, rx[1], 1);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 1);
+	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+}
