@@ -119,7 +119,6 @@ enum falcon_cm_state {
  * @msg:	what is retransmitted; NULL when @conn is
  * @conn:	what is being set up, with a reference; NULL once settled
  * @timer:	retransmission; FALCON_CM_DONE: when to forget
- * @own:	initiator: the INIT
  * @cfg:	own settings, then what was agreed
  * @own_pcid:	responder: own PCID
  * @peer_pcid:	responder: the initiator's PCID
@@ -142,7 +141,6 @@ struct falcon_cm_setup {
 	void *msg;
 	struct falcon_conn *conn;
 	struct timer_list timer;
-	struct falcon_cm_msg own;
 	struct falcon_core_cfg cfg;
 	u64 own_pcid;
 	u64 peer_pcid;

@@ -22,25 +22,24 @@ static void cm_fill_private(const struct falcon_cm_params *p,
 static int cm_build_init(struct falcon_cm_setup *s, struct falcon_conn *conn,
 			 const struct falcon_cm_params *p)
 {
-	struct falcon_cm_msg *m = &s->own;
+	struct falcon_cm_msg m = {
+		.type = FALCON_CM_INIT,
+		.nonce = s->nonce,
+		.service = p->service,
+		.src_service = p->src_service,
+		.proto = p->proto,
+		.nr_versions = 1,
+		.versions = { FALCON_PSP_VER_NONE },
+	};
 	int err;
 
 	falcon_cm_fill_cfg(s->cm->fn, p, &s->cfg);
-	err = falcon_cm_fill_offer(conn, p, &s->cfg, m);
+	err = falcon_cm_fill_offer(conn, p, &s->cfg, &m);
 	if (err)
 		return err;
-	m->type = FALCON_CM_INIT;
-	m->present |= FALCON_CM_HAS_SERVICE;
-	m->nonce = s->nonce;
-	m->service = p->service;
-	m->src_service = p->src_service;
-	m->proto = p->proto;
-	m->versions[m->nr_versions++] = FALCON_PSP_VER_NONE;
-	cm_fill_private(p, m);
-	err = falcon_cm_set_msg(s, m);
-	/* @p is the caller's only. */
-	m->priv = NULL;
-	return err;
+	m.present |= FALCON_CM_HAS_SERVICE;
+	cm_fill_private(p, &m);
+	return falcon_cm_set_msg(s, &m);
 }
 
 /**
@@ -151,26 +150,28 @@ void falcon_cm_rx_accept(struct falcon_cm_setup *s,
 			 const struct falcon_cm_peer *peer,
 			 const struct falcon_cm_msg *m)
 {
-	struct falcon_cm *cm = s->cm;
-	u16 wrong = falcon_cm_check_answer(&s->own, m);
 	struct falcon_conn *conn = NULL;
+	struct falcon_cm *cm = s->cm;
+	struct falcon_cm_msg own;
+	u16 wrong = 0;
 	int err;
 
-	if (wrong) {
+	spin_lock_bh(&s->lock);
+	if (s->state == FALCON_CM_COOKIE_SENT) {
+		falcon_cm_parse(s->msg, s->len, &own);
+		wrong = falcon_cm_check_answer(&own, m);
+		if (!wrong)
+			conn = falcon_cm_settle(s, FALCON_CM_GONE);
+	}
+	spin_unlock_bh(&s->lock);
+	if (wrong && falcon_cm_fail(s, -EPROTO))
 		falcon_cm_reset(cm, peer, m->nonce, FALCON_CM_BAD_PARAM,
 				wrong, m->cid, m->pcid);
-		falcon_cm_fail(s, -EPROTO);
-		return;
-	}
-	spin_lock_bh(&s->lock);
-	if (s->state == FALCON_CM_COOKIE_SENT)
-		conn = falcon_cm_settle(s, FALCON_CM_GONE);
-	spin_unlock_bh(&s->lock);
 	if (!conn)
 		return;
 
 	falcon_cm_disarm(s);
-	falcon_cm_agree(&s->cfg, &s->own, m);
+	falcon_cm_agree(&s->cfg, &own, m);
 	falcon_cm_set_peer(conn, m, m->versions[0]);
 	cm_confirm(cm, peer, m);
 	falcon_cm_forget(s);
