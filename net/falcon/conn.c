@@ -710,7 +710,8 @@ void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 
 /*
  * Stamps taken in software include how late the softirq ran. That is no
- * congestion, nor is an acknowledgement lost that comes as late.
+ * congestion, nor is an acknowledgement lost that comes as late: the probe of
+ * the tail waits for it, and the RTO longer, for the answer to the probe.
  */
 static void falcon_conn_slacken(struct falcon_conn *conn,
 				struct falcon_core_cfg *cfg)
@@ -723,7 +724,8 @@ static void falcon_conn_slacken(struct falcon_conn *conn,
 	if (!cfg->delay_absolute)
 		cfg->delay_target += div_u64(slack_ns * 1000,
 					     FALCON_TS_UNIT_PS);
-	cfg->min_rto_ns = min(cfg->min_rto_ns + slack_ns, cfg->max_rto_ns);
+	cfg->ack_slack_ns = slack_ns;
+	cfg->min_rto_ns = min(cfg->min_rto_ns + 4 * slack_ns, cfg->max_rto_ns);
 	cfg->rto_ns = max(cfg->rto_ns, cfg->min_rto_ns);
 }
 

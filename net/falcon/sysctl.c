@@ -170,7 +170,7 @@ const struct falcon_param falcon_params[] = {
 	FALCON_PARAM(delay_absolute, 0, 0, 1,
 		     "1: the target is absolute; 0: above the least delay seen"),
 	FALCON_PARAM(soft_slack_us, 1000, 0, 100000,
-		     "more delay target and least RTO where no device stamps, us"),
+		     "delay that is no congestion where no device stamps, us"),
 	FALCON_PARAM(replay_margin_ms, 1000, 1, 600000,
 		     "age of a packet that is refused as a replay, ms (9.2.2.2)"),
 	FALCON_PARAM(train_pkts, 40, 1, 64,

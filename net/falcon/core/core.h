@@ -70,6 +70,8 @@ enum falcon_win {
  * @min_rto_ns:	lower bound of RTO
  * @max_rto_ns:	upper bound of RTO, with back-off
  * @ack_coalesce_ns:	ACK Coalescing Timeout
+ * @ack_slack_ns:	by how much an acknowledgement may be late without being
+ *			lost, for reasons of the machines' own
  * @ack_coalesce_pkts:	packets that force a coalesced ACK
  * @ar_fcwnd:		ACK Request Fcwnd Threshold, packets
  * @ar_percent:		ACK Request Percent
@@ -107,6 +109,7 @@ struct falcon_core_cfg {
 	u64 min_rto_ns;
 	u64 max_rto_ns;
 	u32 ack_coalesce_ns;
+	u32 ack_slack_ns;
 	u16 ack_coalesce_pkts;
 	u16 ar_fcwnd;
 	u8  ar_percent;

@@ -300,14 +300,15 @@ static u64 falcon_tlp_due(const struct falcon_core *c)
 }
 
 /*
- * Two RTTs and what the peer may coalesce; before an RTT is known, half of the
- * time-out that the CM expects to do.
+ * Two RTTs, what the peer may coalesce, and what the machines may be late by;
+ * before an RTT is known, half of the time-out that the CM expects to do.
  */
 static u64 falcon_tlp_wait(const struct falcon_core *c)
 {
 	if (!c->srtt_ns)
 		return falcon_rto(c, 0) / 2;
-	return max_t(u64, TLP_MIN_NS, 2 * c->srtt_ns + c->cfg.ack_coalesce_ns);
+	return max_t(u64, TLP_MIN_NS, 2 * c->srtt_ns + c->cfg.ack_coalesce_ns) +
+	       c->cfg.ack_slack_ns;
 }
 
 static void falcon_tlp_arm(struct falcon_core *c, u64 now_ns)
