@@ -1084,6 +1084,21 @@ int falcon_conn_net_init(struct falcon_net *fn)
 	return 0;
 }
 
+/* A connection with a CID of @cid or above, referenced; NULL after the last. */
+static struct falcon_conn *falcon_conn_next(struct falcon_net *fn,
+					    unsigned long *cid)
+{
+	struct falcon_conn *conn;
+
+	rcu_read_lock();
+	for (conn = xa_find(&fn->conns, cid, FALCON_CID_MASK, XA_PRESENT); conn;
+	     conn = xa_find_after(&fn->conns, cid, FALCON_CID_MASK, XA_PRESENT))
+		if (!xa_is_value(conn) && falcon_conn_get(conn))
+			break;
+	rcu_read_unlock();
+	return conn;
+}
+
 /**
  * falcon_conn_net_exit - end the connections of a namespace
  * @fn:		CM makes no new ones; ULPs still answer events
@@ -1098,14 +1113,11 @@ void falcon_conn_net_exit(struct falcon_net *fn)
 	struct falcon_conn *conn;
 	unsigned long cid;
 
-	rcu_read_lock();
-	xa_for_each(&fn->conns, cid, conn) {
-		if (!xa_is_value(conn) && falcon_conn_get(conn)) {
-			falcon_conn_abort(conn, -ENETDOWN);
-			falcon_conn_put(conn);
-		}
+	for (cid = 0; (conn = falcon_conn_next(fn, &cid)); cid++) {
+		falcon_conn_abort(conn, -ENETDOWN);
+		falcon_conn_put(conn);
+		cond_resched();
 	}
-	rcu_read_unlock();
 	while (!wait_event_timeout(falcon_conns_gone,
 				   !atomic_read(&fn->nr_conns), 10 * HZ))
 		pr_warn("falcon: waiting for %d connections to be let go\n",
