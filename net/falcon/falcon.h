@@ -74,6 +74,7 @@ struct falcon_sysctls {
 	int replay_margin_ms;
 	int train_pkts;			/* most packets in a GSO train */
 	int rx_pool_pkts, rx_pool_bytes; /* network request pools */
+	int max_orphans;		/* endpoints that outlive sockets */
 	int wmem[3], rmem[3];		/* socket buffers: min default max */
 	char fae[FALCON_FAE_NAME_MAX];	/* congestion control of new connections */
 };

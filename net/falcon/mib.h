@@ -38,6 +38,7 @@ FALCON_MIB(CONN_ABORTED,
 	   "connections that died: retransmissions exhausted, reset, device gone")
 FALCON_MIB(CONN_LIMIT, "connections refused: per-netns bound")
 FALCON_MIB(SOCK_RX_UNACKED, "segments held unacknowledged: receive buffer full")
+FALCON_MIB(SOCK_ORPHANS, "connections reset: too many outlive their sockets")
 FALCON_MIB(SOCK_BAD, "segments of the socket protocol that break its rules")
 
 #undef FALCON_MIB

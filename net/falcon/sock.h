@@ -39,7 +39,6 @@
 #define FALCON_CORK_TIME	(HZ / 5)	/* MSG_MORE holds a segment */
 #define FALCON_ORPHAN_TIME	(60 * HZ)	/* no progress after close() */
 #define FALCON_RESET_TIME	(5 * HZ)	/* for a RESET to be acknowledged */
-#define FALCON_MAX_ORPHANS	8192		/* a netns */
 
 #define FALCON_PORT_HASH	256
 
@@ -112,6 +111,7 @@ enum {
  * @rx_off:	bytes read of the first segment queued
  * @rx_in_msg:	the last segment queued did not end its message
  * @rx_partial:	a part of the first message was read
+ * @rx_held:	the held list of the endpoint is not empty
  * @fin_sent:	FIN was queued
  * @fin_acked:	and acknowledged
  * @fin_rcvd:	the peer's FIN was read from the connection
@@ -143,6 +143,7 @@ struct falcon_sock {
 	u16 mss;
 	bool rx_in_msg;
 	bool rx_partial;
+	bool rx_held;
 	bool fin_sent;
 	bool fin_acked;
 	bool fin_rcvd;

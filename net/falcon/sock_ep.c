@@ -134,7 +134,10 @@ static void falcon_ep_run_parted(struct falcon_ep *ep)
 	falcon_conn_close(ep->conn);
 }
 
-/* A socket closed, or parted from, with something still in flight. */
+/*
+ * A socket was closed, or parted from, with something still in flight. False:
+ * there are more of them than net.falcon.max_orphans.
+ */
 bool falcon_ep_orphan(struct falcon_ep *ep)
 {
 	struct falcon_net_sock *ns = falcon_net_sock(ep->conn->fn);
@@ -143,7 +146,11 @@ bool falcon_ep_orphan(struct falcon_ep *ep)
 		ep->orphan = true;
 		atomic_inc(&ns->nr_orphans);
 	}
-	return atomic_read(&ns->nr_orphans) <= FALCON_MAX_ORPHANS;
+	if (atomic_read(&ns->nr_orphans) <=
+	    READ_ONCE(ep->conn->fn->sysctl.max_orphans))
+		return true;
+	FALCON_INC(ep->conn->fn, SOCK_ORPHANS);
+	return false;
 }
 
 static int falcon_ep_push(struct falcon_ep *ep, struct sk_buff *skb)

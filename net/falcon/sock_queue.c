@@ -369,6 +369,7 @@ static void falcon_rx_queue(struct sock *sk, struct falcon_rxpkt *rx, u8 flags)
 	} else {
 		FALCON_INC(falcon_sock_net(sk), SOCK_RX_UNACKED);
 		list_add_tail(&rx->node, &fs->ep->held);
+		WRITE_ONCE(fs->rx_held, true);
 	}
 }
 
@@ -439,16 +440,19 @@ bool falcon_rx_segment(struct sock *sk, struct falcon_rxpkt *rx)
  */
 void falcon_rx_ack_held(struct sock *sk, bool all)
 {
-	struct falcon_ep *ep = falcon_sk(sk)->ep;
+	struct falcon_sock *fs = falcon_sk(sk);
+	struct falcon_ep *ep = fs->ep;
 	struct falcon_rxpkt *rx;
 
-	if (!ep)
+	if (!ep || !fs->rx_held)
 		return;
 	while (!list_empty(&ep->held) && (all || !falcon_rx_full(sk))) {
 		rx = list_first_entry(&ep->held, struct falcon_rxpkt, node);
 		list_del(&rx->node);
 		falcon_target_ack(ep->conn, rx);
 	}
+	if (list_empty(&ep->held))
+		WRITE_ONCE(fs->rx_held, false);
 }
 
 static void falcon_rx_eat(struct sock *sk)
@@ -457,7 +461,7 @@ static void falcon_rx_eat(struct sock *sk)
 	struct sk_buff *skb = __skb_dequeue(&sk->sk_receive_queue);
 	struct falcon_rxpkt *rx = (struct falcon_rxpkt *)skb->cb;
 
-	if (fs->ep && !list_empty(&fs->ep->held) &&
+	if (fs->ep && fs->rx_held &&
 	    list_first_entry(&fs->ep->held, struct falcon_rxpkt, node) == rx) {
 		list_del(&rx->node);
 		falcon_target_ack(fs->ep->conn, rx);

@@ -107,7 +107,7 @@ bool falcon_seqpacket_readable(const struct sock *sk)
 	if (READ_ONCE(fs->rx_msgs))
 		return true;
 	return !skb_queue_empty_lockless(&sk->sk_receive_queue) &&
-	       (READ_ONCE(fs->rx_partial) || falcon_rx_full(sk));
+	       (READ_ONCE(fs->rx_partial) || READ_ONCE(fs->rx_held));
 }
 
 /*

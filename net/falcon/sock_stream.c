@@ -164,9 +164,10 @@ ssize_t falcon_stream_sendpage(struct socket *sock, struct page *page,
 
 bool falcon_stream_readable(const struct sock *sk, int target)
 {
-	u32 bytes = READ_ONCE(falcon_sk(sk)->rx_bytes);
+	const struct falcon_sock *fs = falcon_sk(sk);
+	u32 bytes = READ_ONCE(fs->rx_bytes);
 
-	return bytes && (bytes >= target || falcon_rx_full(sk));
+	return bytes && (bytes >= target || READ_ONCE(fs->rx_held));
 }
 
 /* The segment at @pos bytes from the first unread one, and the offset in it. */

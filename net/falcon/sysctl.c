@@ -181,6 +181,8 @@ const struct falcon_param falcon_params[] = {
 	FALCON_PARAM_BY(falcon_sysctl_do_pool,
 			rx_pool_bytes, 256 << 20, 1 << 16, INT_MAX,
 			"receive pool of network requests, bytes"),
+	FALCON_PARAM(max_orphans, 8192, 0, 1 << 20,
+		     "connections that outlive their sockets"),
 };
 
 const unsigned int falcon_nr_params = ARRAY_SIZE(falcon_params);
