@@ -920,12 +920,12 @@ static bool falcon_rx_spi(const struct falcon_conn *conn,
 	return falcon_accept_spi(&state, &global, psp->spi, psp->cookie);
 }
 
-static bool falcon_rx_in_time(struct falcon_conn *conn, u64 iv)
+static bool falcon_rx_in_time(const struct falcon_conn *conn, u64 iv)
 {
 	u64 margin = (u64)READ_ONCE(conn->fn->sysctl.replay_margin_ms) *
 		     NSEC_PER_MSEC * 1000;
 
-	return falcon_accept_time(&conn->remote_time, margin, iv);
+	return falcon_accept_time(conn->remote_time, margin, iv);
 }
 
 static bool falcon_rx_has_fn(u8 type)
@@ -935,10 +935,10 @@ static bool falcon_rx_has_fn(u8 type)
 }
 
 /*
- * Acceptance, in the order of what is cheapest to forge. Nothing has moved
- * before the last check has passed, which then moves Remote Time (9.2.1).
+ * Acceptance, in the order of what is cheapest to forge. Nothing moves here:
+ * Remote Time follows the IV of what PSP has verified (falcon_rx_commit()).
  */
-static bool falcon_rx_accept(struct falcon_conn *conn,
+static bool falcon_rx_accept(const struct falcon_conn *conn,
 			     const struct falcon_rx *rx)
 {
 	struct falcon_net *fn = conn->fn;
@@ -969,6 +969,14 @@ static bool falcon_rx_accept(struct falcon_conn *conn,
 		return false;
 	}
 	return true;
+}
+
+/* 9.2.1, of a packet that passed falcon_rx_accept() and falcon_psp_open(). */
+static void falcon_rx_commit(struct falcon_conn *conn,
+			     const struct falcon_rx *rx)
+{
+	lockdep_assert_held(&conn->lock);
+	falcon_accept_commit(&conn->remote_time, rx->psp.iv);
 }
 
 /* Times and hops, which depend on the connection. */
@@ -1038,6 +1046,7 @@ void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
 	spin_lock_bh(&conn->lock);
 	if (!falcon_rx_accept(conn, rx) || falcon_psp_open(conn, skb, &rx->psp))
 		goto unlock;
+	falcon_rx_commit(conn, rx);
 	if (conn->state == FALCON_CONN_SETUP) {
 		/* Data from the peer says what a lost CONFIRM would have. */
 		spin_unlock_bh(&conn->lock);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Packet acceptance checks (9.2.2): SPI and PCID, replay protection, sliding
- * window. Pure functions of what the packet says and what the connection
- * knows. The receive path calls the first two before it takes a lock or
- * believes a header; pdl_rx.c calls the third.
+ * window. Functions of what the packet says and what the connection knows. The
+ * receive path (conn.c) calls the first two before it believes a packet, and
+ * falcon_accept_commit() when PSP has verified it; pdl_rx.c calls the third.
  */
 #include "accept.h"
 #include "window.h"
@@ -49,22 +49,34 @@ bool falcon_accept_spi(const struct falcon_spi_state *conn,
 }
 
 /**
- * falcon_accept_time() - replay protection (9.2.2.2), and Remote Time (9.2.1)
- * @remote_time: estimate of the transmitter's time, picoseconds; moved forward
- *		by a packet that is newer
+ * falcon_accept_time() - replay protection (9.2.2.2)
+ * @remote_time: estimate of the transmitter's time, picoseconds
  * @margin_ps:	Replay Protection Margin, picoseconds
  * @iv:		PSP IV of the packet, picoseconds
+ *
+ * Nothing moves: the packet has yet to be authenticated.
  *
  * Return: true if the packet is newer than @remote_time - @margin_ps in modulo
  * arithmetic. Otherwise no ACK or NACK may answer it.
  */
-bool falcon_accept_time(u64 *remote_time, u64 margin_ps, u64 iv)
+bool falcon_accept_time(u64 remote_time, u64 margin_ps, u64 iv)
 {
-	if ((s64)(iv - (*remote_time - margin_ps)) <= 0)
-		return false;
+	return (s64)(iv - (remote_time - margin_ps)) > 0;
+}
+
+/**
+ * falcon_accept_commit() - an authentic packet moves Remote Time (9.2.1)
+ * @remote_time: estimate of the transmitter's time, picoseconds
+ * @iv:		PSP IV of a packet that passed all checks, its ICV among them
+ *
+ * Forward only, in modulo arithmetic. Anybody can write an IV far ahead: were
+ * it believed before the ICV is verified, one forged packet would make all
+ * that the peer sends look like replays.
+ */
+void falcon_accept_commit(u64 *remote_time, u64 iv)
+{
 	if ((s64)(iv - *remote_time) > 0)
 		*remote_time = iv;
-	return true;
 }
 
 /**

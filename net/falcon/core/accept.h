@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Packet acceptance checks (9.2.2): pure functions, called before any state of
- * a connection moves. Any context, no locks.
+ * a connection moves, and the one that moves Remote Time when all have passed.
+ * Any context, no locks.
  */
 #ifndef _FALCON_CORE_ACCEPT_H
 #define _FALCON_CORE_ACCEPT_H
@@ -39,7 +40,8 @@ struct falcon_spi_global {
 bool falcon_accept_spi(const struct falcon_spi_state *conn,
 		       const struct falcon_spi_global *global,
 		       u32 spi, u64 cookie);
-bool falcon_accept_time(u64 *remote_time, u64 margin_ps, u64 iv);
+bool falcon_accept_time(u64 remote_time, u64 margin_ps, u64 iv);
+void falcon_accept_commit(u64 *remote_time, u64 iv);
 
 /* What the sliding window check finds (9.2.2.4). */
 enum falcon_accept {

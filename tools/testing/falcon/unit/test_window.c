@@ -249,10 +249,9 @@ TEST(replay_older_than_margin_9_2_2_2)
 {
 	u64 remote = 100 * SEC_PS, margin = 2 * SEC_PS;
 
-	EXPECT_FALSE(falcon_accept_time(&remote, margin, 98 * SEC_PS));
-	EXPECT_TRUE(falcon_accept_time(&remote, margin, 98 * SEC_PS + 1));
-	EXPECT_FALSE(falcon_accept_time(&remote, margin, 0));
-	EXPECT_EQ(remote, 100 * SEC_PS);
+	EXPECT_FALSE(falcon_accept_time(remote, margin, 98 * SEC_PS));
+	EXPECT_TRUE(falcon_accept_time(remote, margin, 98 * SEC_PS + 1));
+	EXPECT_FALSE(falcon_accept_time(remote, margin, 0));
 }
 
 /*
@@ -261,12 +260,26 @@ TEST(replay_older_than_margin_9_2_2_2)
  */
 TEST(remote_time_only_moves_forward_9_2_1)
 {
+	u64 remote = 100 * SEC_PS;
+
+	falcon_accept_commit(&remote, 101 * SEC_PS);
+	EXPECT_EQ(remote, 101 * SEC_PS);
+	falcon_accept_commit(&remote, 100 * SEC_PS);
+	EXPECT_EQ(remote, 101 * SEC_PS);
+}
+
+/*
+ * spec: 9.2.1-10 a packet from far ahead that fails authentication leaves the
+ * peer's own packets acceptable
+ */
+TEST(remote_time_waits_for_authentication_9_2_1)
+{
 	u64 remote = 100 * SEC_PS, margin = 2 * SEC_PS;
 
-	EXPECT_TRUE(falcon_accept_time(&remote, margin, 101 * SEC_PS));
-	EXPECT_EQ(remote, 101 * SEC_PS);
-	EXPECT_TRUE(falcon_accept_time(&remote, margin, 100 * SEC_PS));
-	EXPECT_EQ(remote, 101 * SEC_PS);
+	EXPECT_TRUE(falcon_accept_time(remote, margin, 1000 * SEC_PS));
+	EXPECT_TRUE(falcon_accept_time(remote, margin, 100 * SEC_PS));
+	falcon_accept_commit(&remote, 1000 * SEC_PS);
+	EXPECT_FALSE(falcon_accept_time(remote, margin, 100 * SEC_PS));
 }
 
 /* spec: 9.2.2.2-1 the comparison is modular */
@@ -274,11 +287,13 @@ TEST(replay_check_wraps_9_2_2_2)
 {
 	u64 remote = 5, margin = 100;
 
-	EXPECT_FALSE(falcon_accept_time(&remote, margin, (u64)-100));
-	EXPECT_TRUE(falcon_accept_time(&remote, margin, (u64)-90));
+	EXPECT_FALSE(falcon_accept_time(remote, margin, (u64)-100));
+	EXPECT_TRUE(falcon_accept_time(remote, margin, (u64)-90));
+	falcon_accept_commit(&remote, (u64)-90);
 	EXPECT_EQ(remote, 5);
 	remote = (u64)-5;
-	EXPECT_TRUE(falcon_accept_time(&remote, margin, 7));
+	EXPECT_TRUE(falcon_accept_time(remote, margin, 7));
+	falcon_accept_commit(&remote, 7);
 	EXPECT_EQ(remote, 7);
 }
 
