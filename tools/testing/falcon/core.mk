@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# net/falcon/core for user space: what the unit tests, benchmarks and fuzzers
-# share. The including Makefile sets $(here), its own directory, and $(out),
+# net/falcon/core, and the headers of the verbs driver, for user space: what
+# the unit tests, benchmarks and fuzzers share. The including Makefile sets $(here), its own directory, and $(out),
 # where products go, and may set CFLAGS, SAN and EXTRA; programs link
 # $(out)/libcore.a. V=1 shows commands.
 
@@ -16,8 +16,14 @@ BUILD = $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SAN) $(EXTRA) $(INC) -MMD -MP
 
 core_src := $(wildcard $(core)/*.c)
 core_obj := $(core_src:$(core)/%.c=$(out)/core/%.o)
+core_obj += $(out)/rdma/wire.o
 
 $(out)/core/%.o: $(core)/%.c
+	@mkdir -p $(@D)
+	@echo "  CC      $(@F)"
+	$(Q)$(BUILD) -c -o $@ $<
+
+$(out)/rdma/%.o: $(top)/drivers/infiniband/sw/falcon/%.c
 	@mkdir -p $(@D)
 	@echo "  CC      $(@F)"
 	$(Q)$(BUILD) -c -o $@ $<
@@ -31,6 +37,6 @@ $(out)/libcore.a: $(core_obj)
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
--include $(wildcard $(out)/*.d $(out)/core/*.d)
+-include $(wildcard $(out)/*.d $(out)/core/*.d $(out)/rdma/*.d)
 
 .SECONDARY:
