@@ -108,8 +108,7 @@ mutated_packets_with_spi_and_pcid_are_bounded()
 			-n $((MUTATED_PKTS / 3)) "$B4" || :
 		after=$(slab_bytes)
 		expect $(((after - before) / 1048576)) -le 64 "MiB of slabs"
-		kill %% %- 2>/dev/null || :
-		wait
+		end_jobs
 	done
 	transfer 4 -b 1M
 }

@@ -29,17 +29,6 @@ memory_in_use()
 	END { printf "%d\n", sum }' /proc/meminfo /proc/slabinfo
 }
 
-pids()
-{
-	ip netns pids "$A"
-	ip netns pids "$B"
-}
-
-nobody_left()
-{
-	[ -z "$(pids)" ]
-}
-
 held()
 {
 	local before after each held=
@@ -62,8 +51,7 @@ held()
 	# What costs next to nothing was not measured.
 	expect "$each" -ge 512 "bytes an endpoint"
 	# So many sockets take a while to close; until then the port is theirs.
-	pids | xargs -r kill
-	within 120 nobody_left
+	end_jobs
 }
 
 idle_connections_are_cheap()

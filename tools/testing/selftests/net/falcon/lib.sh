@@ -42,13 +42,21 @@ need_falcon()
 		skip_all "no module falcon"
 }
 
-end_jobs()
+# kill_jobs [-SIGNAL]: every job of this shell. What in_a runs is a child of the
+# job, which is the function.
+kill_jobs()
 {
 	local job
 
 	for job in $(jobs -p); do
-		kill "$job" 2>/dev/null || :
+		pkill "${1--TERM}" -P "$job" || :
+		kill "${1--TERM}" "$job" 2>/dev/null || :
 	done
+}
+
+end_jobs()
+{
+	kill_jobs "$@"
 	wait
 }
 
@@ -194,7 +202,7 @@ transfer()
 	in_b falcon_xfer -l "$@" &
 	receiver=$!
 	in_a falcon_xfer "$@" -x "falcon -j conn >$scratch/conn.json" "$to" \
-		>"$scratch/sent.json" || { kill $receiver; return 1; }
+		>"$scratch/sent.json" || { pkill -P $receiver; return 1; }
 	wait $receiver
 }
 

@@ -74,8 +74,7 @@ open_sockets_keep_the_module()
 	fails modprobe -r falcon 2>"$scratch/why"
 	grep -q "in use" "$scratch/why"
 	fails rmmod falcon 2>"$scratch/why"
-	kill %1 %2
-	wait %1 %2 || :
+	end_jobs
 	drop_pair
 	within 60 modprobe -r falcon
 	leaves_nothing_behind

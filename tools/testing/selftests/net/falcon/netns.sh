@@ -67,7 +67,7 @@ deleted_with_idle_connections()
 	within 20 grep -q ready "$scratch/b"
 	expect "$(connections_in "$A")" -eq 20 "connections"
 	drop_pair
-	kill %1 %2
+	end_jobs
 	within 60 gone "$before"
 }
 
@@ -88,7 +88,7 @@ deleted_in_the_middle_of_transfers()
 	ip -n "$A" link del e0
 	sleep 0.3
 	drop_pair
-	jobs -p | xargs kill -KILL
+	end_jobs -KILL
 	within 60 gone "$before"
 }
 
