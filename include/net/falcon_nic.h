@@ -3,17 +3,37 @@
  * The NIC driver ops table: what Falcon hands to hardware.
  *
  * Every op that a NIC lacks (NULL) is served in software by nic_soft.c, so
- * any netdev works; core never knows which NIC it is on.
+ * any netdev works; core never knows which NIC it is on. A driver embeds
+ * struct falcon_nic, fills in a table and registers; how to write one is in
+ * Documentation/networking/falcon/nic-driver.rst.
+ *
+ * Time. A NIC stamps packets with a free-running counter in picoseconds that
+ * begins anywhere, drifts as it likes, is never set and never goes back while
+ * the NIC is registered. Falcon adds a constant of its own to it for each
+ * connection, so that the IVs of a security association go on increasing when
+ * its connection changes NICs. A PHC that people set is a clock over the
+ * counter, never the counter.
+ *
+ * The life of a packet. It comes to the xmit op, unstamped and in clear. As it
+ * departs, the driver takes its IVs (falcon_nic_iv()), seals it
+ * (falcon_psp_seal()) and hands it to the stack (falcon_nic_output()), which
+ * brings it to the ndo_start_xmit of the device. A packet that waits longer
+ * than the op runs is held by falcon_nic_hold(), and if it never departs it
+ * ends in falcon_nic_drop().
+ *
+ * Unplugging. falcon_nic_unregister() moves the connections to the software
+ * NIC, which loses at worst packets, never a transaction; after a reset
+ * falcon_nic_register() brings back those that leave by the device.
  */
 #ifndef _NET_FALCON_NIC_H
 #define _NET_FALCON_NIC_H
 
-#include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
 
+struct falcon_conn;
 struct falcon_nic;
 struct module;
 struct net;
@@ -32,6 +52,17 @@ struct falcon_nic_conn {
 };
 
 /**
+ * struct falcon_nic_ctx - a connection's context, embedded in the driver's
+ * @nic:	set by the driver before conn_add returns, never changed
+ *
+ * The driver frees it a grace period after conn_del: an xmit that runs at the
+ * time may still use it.
+ */
+struct falcon_nic_ctx {
+	struct falcon_nic *nic;
+};
+
+/**
  * struct falcon_nic_key - a PSP receive or transmit key
  * @spi:	SPI it belongs to
  * @version:	FALCON_PSP_VER_*
@@ -47,19 +78,21 @@ struct falcon_nic_key {
 
 /**
  * struct falcon_nic_cb - what skb->cb says of a packet given to xmit
- * @net:	namespace that sends it
+ * @conn:	connection that sends it; opaque to drivers
  * @depart_ns:	not before this time of ktime_get_ns(); 0: now
  * @stride:	bytes from one PSP header of a train to the next
  * @nr_pkts:	packets of the train; 1: not a train
+ * @held:	falcon_nic_hold() was called
  *
  * The network and transport headers of the skb are set; the first PSP header
  * follows the UDP header.
  */
 struct falcon_nic_cb {
-	struct net *net;
+	struct falcon_conn *conn;
 	u64 depart_ns;
 	u16 stride;
 	u16 nr_pkts;
+	bool held;
 };
 
 static inline struct falcon_nic_cb *falcon_nic_cb(const struct sk_buff *skb)
@@ -72,16 +105,23 @@ static inline struct falcon_nic_cb *falcon_nic_cb(const struct sk_buff *skb)
  * struct falcon_nic_ops - filled by a NIC driver
  * @name:	shown by `falcon nic`
  * @owner:	module of the driver, held while connections use the NIC
- * @read_counter: the free-running counter that stamps packets, picoseconds;
- *		never set, never goes back. Any context
- * @conn_add:	a connection was established on the NIC. May sleep
- * @conn_del:	it ended. May sleep
+ * @read_counter: the free-running counter, picoseconds. Any context
+ * @rx_stamp:	the counter when a packet arrived: @napi_id is that of its skb,
+ *		@hw what the driver left in skb_hwtstamps() of the first packet
+ *		of its train. 0: not received by this NIC, or not stamped; then
+ *		the counter is read late, in software. Softirq
+ * @conn_add:	a connection was established on the NIC: make its context, or
+ *		an ERR_PTR: it works without one. May sleep; one at a time
+ * @conn_del:	it ended, or left. May sleep; one at a time
  * @xmit:	transmit @skb (a full IP packet, may be a UDP GSO train) of flow
  *		@flow, not before @depart_ns on the clock of ktime_get_ns() (0:
- *		now), and write the time of actual departure into each PSP IV:
- *		falcon_psp_reserve(), falcon_psp_seal(), falcon_nic_output().
- *		Consumes @skb. Softirq or process context, bottom halves off.
- *		0 or a negative errno. A driver with this op has @read_counter
+ *		now). @ctx is the connection's context, or NULL: it has none
+ *		yet, or was refused. Consumes @skb, also on error. RCU read
+ *		side, bottom halves off; on several CPUs at once. 0 or a
+ *		negative errno: lost as if on the wire. A driver with this op
+ *		has @read_counter
+ * @flush:	drop what waits for departure from @net (NULL: from all). May
+ *		sleep
  * @rx_level:	occupancy of the receive buffer, 0..31. Any context
  * @key_add:	install a PSP key. May sleep
  * @key_del:	remove it. May sleep
@@ -90,12 +130,14 @@ struct falcon_nic_ops {
 	const char *name;
 	struct module *owner;
 	u64 (*read_counter)(struct falcon_nic *nic);
-	int (*conn_add)(struct falcon_nic *nic,
-			const struct falcon_nic_conn *conn);
-	void (*conn_del)(struct falcon_nic *nic,
-			 const struct falcon_nic_conn *conn);
-	int (*xmit)(struct falcon_nic *nic, struct sk_buff *skb, u8 flow,
-		    u64 depart_ns);
+	u64 (*rx_stamp)(struct falcon_nic *nic, unsigned int napi_id,
+			const struct skb_shared_hwtstamps *hw);
+	struct falcon_nic_ctx *(*conn_add)(struct falcon_nic *nic,
+					   const struct falcon_nic_conn *conn);
+	void (*conn_del)(struct falcon_nic *nic, struct falcon_nic_ctx *ctx);
+	int (*xmit)(struct falcon_nic *nic, struct falcon_nic_ctx *ctx,
+		    struct sk_buff *skb, u8 flow, u64 depart_ns);
+	void (*flush)(struct falcon_nic *nic, const struct net *net);
 	u8 (*rx_level)(struct falcon_nic *nic);
 	int (*key_add)(struct falcon_nic *nic,
 		       const struct falcon_nic_key *key);
@@ -107,28 +149,28 @@ struct falcon_nic_ops {
  * struct falcon_nic - a registered NIC, embedded by its driver
  * @ops:	the driver's table
  * @dev:	net device it serves, NULL for the software NIC
- * @priv:	the driver's own
  * @list:	of the registry
  * @conns:	connections that use it
  * @refs:	their number and one of the registry
- * @gone:	unregistered; connections have been moved off
  *
- * The driver sets the first three, the registry the others.
+ * The driver sets the first two, the registry the others.
  */
 struct falcon_nic {
 	const struct falcon_nic_ops *ops;
 	struct net_device *dev;
-	void *priv;
 	struct list_head list;
 	struct list_head conns;
 	refcount_t refs;
-	bool gone;
 };
 
 int falcon_nic_register(struct falcon_nic *nic);
 void falcon_nic_unregister(struct falcon_nic *nic);
-int falcon_nic_output(struct sk_buff *skb);
-u64 falcon_psp_reserve(atomic64_t *last, u64 now_ps, unsigned int nr);
+
+u64 falcon_nic_iv(struct falcon_nic *nic, struct sk_buff *skb, u64 counter_ps);
 int falcon_psp_seal(struct sk_buff *skb, u64 iv);
+int falcon_nic_output(struct sk_buff *skb);
+void falcon_nic_hold(struct sk_buff *skb);
+void falcon_nic_drop(struct sk_buff *skb);
+struct net *falcon_nic_net(const struct sk_buff *skb);
 
 #endif /* _NET_FALCON_NIC_H */

@@ -131,8 +131,6 @@ int falcon_cm_fill_offer(struct falcon_conn *conn,
 	m->max_rto_us = div_u64(cfg->max_rto_ns, NSEC_PER_USEC);
 	memcpy(m->credits, p->credits, sizeof(m->credits));
 	m->features = cm_features(p, cfg);
-	rcu_read_lock();
-	m->time_ps = falcon_nic_counter(rcu_dereference(conn->nic));
-	rcu_read_unlock();
+	m->time_ps = falcon_nic_now(conn);
 	return 0;
 }

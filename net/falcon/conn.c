@@ -713,20 +713,36 @@ void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
  * congestion, nor is an acknowledgement lost that comes as late: the probe of
  * the tail waits for it, and the RTO longer, for the answer to the probe.
  */
-static void falcon_conn_slacken(struct falcon_conn *conn,
+static void falcon_conn_slacken(const struct falcon_conn *conn,
 				struct falcon_core_cfg *cfg)
 {
 	u64 slack_ns = (u64)READ_ONCE(conn->fn->sysctl.soft_slack_us) *
 		       NSEC_PER_USEC;
 
 	if (rcu_access_pointer(conn->nic) != &falcon_nic_soft)
-		return;
+		slack_ns = 0;
+	cfg->delay_target = conn->slack_target;
 	if (!cfg->delay_absolute)
 		cfg->delay_target += div_u64(slack_ns * 1000,
 					     FALCON_TS_UNIT_PS);
 	cfg->ack_slack_ns = slack_ns;
-	cfg->min_rto_ns = min(cfg->min_rto_ns + 4 * slack_ns, cfg->max_rto_ns);
+	cfg->min_rto_ns = min(conn->slack_rto_ns + 4 * slack_ns,
+			      cfg->max_rto_ns);
 	cfg->rto_ns = max(cfg->rto_ns, cfg->min_rto_ns);
+}
+
+/**
+ * falcon_conn_reslacken - a connection has changed NICs
+ * @conn:	connection, not locked
+ *
+ * Context: process or softirq.
+ */
+void falcon_conn_reslacken(struct falcon_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->established_ns)
+		falcon_conn_slacken(conn, &conn->core.cfg);
+	spin_unlock_bh(&conn->lock);
 }
 
 /**
@@ -756,6 +772,8 @@ int falcon_conn_start(struct falcon_conn *conn,
 		goto unlock;
 	}
 	falcon_fae_hold(cfg->fae);
+	conn->slack_target = cfg->delay_target;
+	conn->slack_rto_ns = cfg->min_rto_ns;
 	falcon_conn_slacken(conn, &own);
 	own.flow_burst = falcon_udp_train_pkts(conn->fn, cfg->mtu);
 	falcon_core_init(&conn->core, &own, &conn->fn->res, now);
@@ -983,16 +1001,9 @@ static void falcon_rx_commit(struct falcon_conn *conn,
 static void falcon_rx_measure(struct falcon_conn *conn, struct falcon_rx *rx)
 {
 	struct falcon_rx_meta *meta = &rx->meta;
-	struct falcon_nic *nic;
 	u64 stamp_ns;
 
-	rcu_read_lock();
-	nic = rcu_dereference(conn->nic);
-	if (rx->nic != nic) {
-		meta->t_rx = falcon_nic_counter(nic) >> FALCON_TS_SHIFT;
-		rx->nic = nic;
-	}
-	rcu_read_unlock();
+	meta->t_rx = falcon_nic_arrival(conn, rx) >> FALCON_TS_SHIFT;
 	stamp_ns = READ_ONCE(conn->stamp_ns);
 	meta->stamp_ok = !stamp_ns ||
 			 meta->now_ns > stamp_ns + FALCON_STAMP_GUARD_NS;
@@ -1119,6 +1130,7 @@ static struct falcon_conn *falcon_conn_next(struct falcon_net *fn,
  */
 void falcon_conn_net_exit(struct falcon_net *fn)
 {
+	unsigned int waited = 0;
 	struct falcon_conn *conn;
 	unsigned long cid;
 
@@ -1127,10 +1139,15 @@ void falcon_conn_net_exit(struct falcon_net *fn)
 		falcon_conn_put(conn);
 		cond_resched();
 	}
+	falcon_nic_flush(fn->net);
 	while (!wait_event_timeout(falcon_conns_gone,
-				   !atomic_read(&fn->nr_conns), 10 * HZ))
+				   !atomic_read(&fn->nr_conns), HZ / 10)) {
+		falcon_nic_flush(fn->net);
+		if (++waited % 100)
+			continue;
 		pr_warn("falcon: waiting for %d connections to be let go\n",
 			atomic_read(&fn->nr_conns));
+	}
 	cancel_delayed_work_sync(&fn->reap_work);
 	xa_destroy(&fn->conns);
 }

@@ -180,9 +180,15 @@ struct falcon_psp_sa {
  * @flow_port:	UDP source port of each flow; the low two bits are the flow
  * @peer_ttl:	initial TTL of the peer's packets
  * @nic:	device that stamps and paces, never NULL; RCU
- * @nic_ctx:	NIC that holds a context of the connection, or NULL
+ * @nic_ctx:	its context on a NIC, or NULL; RCU
  * @nic_node:	in the list of users of @nic
+ * @nic_seq:	of @nic and @nic_off_ps together
+ * @nic_off_ps:	the connection's time less the counter of @nic
+ * @nic_gen:	NICs there had been when it chose @nic
+ * @iv_last:	newest IV taken; only goes up
  * @stamp_ns:	RTT samples from before are of another NIC: discarded
+ * @slack_target: core's delay target without the slack of software stamps
+ * @slack_rto_ns: core's minimum RTO, likewise
  * @timer:	next timer of core, or the end of linger
  * @timer_ns:	when @timer is due
  * @cm_priv:	cm.c: set-up in progress
@@ -221,9 +227,15 @@ struct falcon_conn {
 	u16 mtu;
 	__be16 flow_port[FALCON_MAX_FLOWS];
 	struct falcon_nic __rcu *nic;
-	struct falcon_nic *nic_ctx;
+	struct falcon_nic_ctx __rcu *nic_ctx;
 	struct list_head nic_node;
+	seqcount_spinlock_t nic_seq;
+	unsigned int nic_gen;
+	u64 nic_off_ps;
+	atomic64_t iv_last;
 	u64 stamp_ns;
+	u64 slack_rto_ns;
+	u32 slack_target;
 	struct hrtimer timer;
 	u64 timer_ns;
 	void *cm_priv;
@@ -242,7 +254,10 @@ struct falcon_conn {
  * @psp:	its PSP header
  * @pi:		its Falcon header, if the PSP version leaves it in the clear
  * @meta:	times and marks; conn.c adds what depends on the connection
- * @nic:	whose counter gave @meta.t_rx; NULL: not read yet
+ * @nic:	whose counter gave @counter_ps; NULL: not read yet
+ * @counter_ps:	when it arrived
+ * @hw:		what the driver that received it left with the skb
+ * @napi_id:	and by which of its queues
  * @saddr:	source address, IPv4 as v4-mapped
  * @iif:	device that it came by
  * @ttl:	TTL or hop limit as received
@@ -252,6 +267,9 @@ struct falcon_rx {
 	struct falcon_pkt_info pi;
 	struct falcon_rx_meta meta;
 	const struct falcon_nic *nic;
+	u64 counter_ps;
+	struct skb_shared_hwtstamps hw;
+	unsigned int napi_id;
 	struct in6_addr saddr;
 	int iif;
 	u8  ttl;
@@ -272,6 +290,7 @@ struct falcon_conn *falcon_conn_lookup(struct falcon_net *fn, u32 cid);
 void falcon_conn_fail(struct falcon_conn *conn, int err);
 void falcon_conn_run(struct falcon_conn *conn);
 void falcon_conn_drain(struct falcon_conn *conn);
+void falcon_conn_reslacken(struct falcon_conn *conn);
 void falcon_conn_set_sk(struct falcon_conn *conn, struct sock *sk);
 void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
 		    struct falcon_rx *rx);
@@ -302,15 +321,18 @@ void falcon_udp_tx_exit(void);
 void falcon_nic_init_conn(struct falcon_conn *conn);
 void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev);
 void falcon_nic_detach(struct falcon_conn *conn);
+bool falcon_nic_stale(const struct falcon_conn *conn);
+u64 falcon_nic_now(struct falcon_conn *conn);
+u64 falcon_nic_arrival(struct falcon_conn *conn, struct falcon_rx *rx);
 u64 falcon_nic_counter(struct falcon_nic *nic);
 u8 falcon_nic_rx_level(struct falcon_nic *nic);
-int falcon_nic_xmit(struct falcon_nic *nic, struct sk_buff *skb, u8 flow);
+int falcon_nic_xmit(struct falcon_conn *conn, struct sk_buff *skb, u8 flow);
+void falcon_nic_flush(struct net *net);
 
 /* nic_soft.c */
 extern struct falcon_nic falcon_nic_soft;
 int falcon_nic_soft_init(void);
 void falcon_nic_soft_exit(void);
-void falcon_nic_soft_flush(struct net *net);
 
 /* cm.c */
 struct falcon_conn *falcon_cm_connect(struct falcon_net *fn,
@@ -327,6 +349,7 @@ void falcon_cm_exit(void);
 
 /* psp.c */
 void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version);
+u64 falcon_psp_reserve(atomic64_t *last, u64 now_ps, unsigned int nr);
 int falcon_psp_open(struct falcon_conn *conn, struct sk_buff *skb,
 		    const struct falcon_psp_info *psp);
 

@@ -180,7 +180,6 @@ static void __net_exit falcon_net_exit(struct net *net)
 	falcon_conn_net_exit(fn);
 	falcon_sock_net_exit(fn);
 	falcon_udp_net_exit(fn);
-	falcon_nic_soft_flush(net);
 	free_percpu(fn->mib);
 }
 

@@ -8,19 +8,29 @@
  * samples that span a change are discarded, because their time-stamps come
  * from different counters. conn.c and udp.c call in; drivers register.
  *
+ * The time of a connection is its NIC's counter and a constant, chosen so that
+ * it goes on where the NIC before it was: IVs go on increasing, and the peer
+ * sees no step that it would take for a replay.
+ *
  * falcon_nic_lock protects falcon_conn::nic and the lists of users, readers
- * of the pointer are RCU. falcon_nic_mutex serialises the driver's calls that
+ * of the pointer are RCU; whoever needs pointer and constant together reads
+ * falcon_conn::nic_seq. falcon_nic_mutex serialises the driver's calls that
  * may sleep.
  */
 #include <linux/export.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rculist.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/ipv6.h>
 #include "falcon.h"
 
 static LIST_HEAD(falcon_nics);
 static DEFINE_SPINLOCK(falcon_nic_lock);
 static DEFINE_MUTEX(falcon_nic_mutex);
+/* Goes up when a NIC comes: routes that are cached are not told. */
+static unsigned int falcon_nic_gen;
 
 static struct falcon_nic *falcon_nic_find(const struct net_device *dev)
 {
@@ -48,6 +58,20 @@ static struct falcon_nic *falcon_nic_of(const struct falcon_conn *conn)
 					 lockdep_is_held(&falcon_nic_lock));
 }
 
+/* The time of @conn goes on from where it is, on the counter of @nic. */
+static void falcon_nic_switch(struct falcon_conn *conn, struct falcon_nic *nic)
+{
+	u64 now = falcon_nic_counter(falcon_nic_of(conn)) + conn->nic_off_ps;
+	u64 next = atomic64_read(&conn->iv_last) + 1;
+
+	if ((s64)(next - now) > 0)
+		now = next;
+	write_seqcount_begin(&conn->nic_seq);
+	rcu_assign_pointer(conn->nic, nic);
+	conn->nic_off_ps = now - falcon_nic_counter(nic);
+	write_seqcount_end(&conn->nic_seq);
+}
+
 /* @nic was found with its module held; a reference goes with the move. */
 static void falcon_nic_move(struct falcon_conn *conn, struct falcon_nic *nic)
 {
@@ -59,11 +83,9 @@ static void falcon_nic_move(struct falcon_conn *conn, struct falcon_nic *nic)
 		refcount_inc(&nic->refs);
 		list_add(&conn->nic_node, &nic->conns);
 	}
-	if (old)
-		WRITE_ONCE(conn->stamp_ns, ktime_get_ns());
-	rcu_assign_pointer(conn->nic, nic);
-	if (old)
-		falcon_nic_put(old);
+	WRITE_ONCE(conn->stamp_ns, ktime_get_ns());
+	falcon_nic_switch(conn, nic);
+	falcon_nic_put(old);
 }
 
 /* Contexts follow in process context. */
@@ -84,17 +106,22 @@ static void falcon_nic_describe(const struct falcon_conn *conn,
 /* Moves the context of a connection from NIC to NIC; NULL: to none. */
 static void falcon_nic_sync(struct falcon_conn *conn, struct falcon_nic *nic)
 {
+	struct falcon_nic_ctx *ctx;
 	struct falcon_nic_conn nc;
 
-	lockdep_assert_held(&falcon_nic_mutex);
-	falcon_nic_describe(conn, &nc);
-	if (conn->nic_ctx == nic)
+	ctx = rcu_dereference_protected(conn->nic_ctx,
+					lockdep_is_held(&falcon_nic_mutex));
+	if (ctx ? ctx->nic == nic : !nic)
 		return;
-	if (conn->nic_ctx && conn->nic_ctx->ops->conn_del)
-		conn->nic_ctx->ops->conn_del(conn->nic_ctx, &nc);
-	conn->nic_ctx = NULL;
-	if (nic && nic->ops->conn_add && !nic->ops->conn_add(nic, &nc))
-		conn->nic_ctx = nic;
+	RCU_INIT_POINTER(conn->nic_ctx, NULL);
+	if (ctx)
+		ctx->nic->ops->conn_del(ctx->nic, ctx);
+	if (!nic)
+		return;
+	falcon_nic_describe(conn, &nc);
+	ctx = nic->ops->conn_add(nic, &nc);
+	if (!IS_ERR(ctx))
+		rcu_assign_pointer(conn->nic_ctx, ctx);
 }
 
 static void falcon_nic_work(struct work_struct *work)
@@ -109,6 +136,7 @@ static void falcon_nic_work(struct work_struct *work)
 	spin_unlock_bh(&falcon_nic_lock);
 	falcon_nic_sync(conn, nic->ops->conn_add ? nic : NULL);
 	mutex_unlock(&falcon_nic_mutex);
+	falcon_conn_reslacken(conn);
 	falcon_conn_put(conn);
 }
 
@@ -120,6 +148,8 @@ void falcon_nic_init_conn(struct falcon_conn *conn)
 {
 	INIT_LIST_HEAD(&conn->nic_node);
 	INIT_WORK(&conn->nic_work, falcon_nic_work);
+	seqcount_spinlock_init(&conn->nic_seq, &falcon_nic_lock);
+	atomic64_set(&conn->iv_last, 0);
 	RCU_INIT_POINTER(conn->nic, &falcon_nic_soft);
 }
 
@@ -135,15 +165,26 @@ void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev)
 	struct falcon_nic *nic;
 
 	spin_lock_bh(&falcon_nic_lock);
+	WRITE_ONCE(conn->nic_gen, falcon_nic_gen);
 	nic = falcon_nic_find(dev);
 	if (nic != falcon_nic_of(conn)) {
 		falcon_nic_move(conn, nic);
-		if (nic->ops->conn_add || conn->nic_ctx)
-			falcon_nic_queue_work(conn);
+		falcon_nic_queue_work(conn);
 	} else if (nic != &falcon_nic_soft) {
 		module_put(nic->ops->owner);
 	}
 	spin_unlock_bh(&falcon_nic_lock);
+}
+
+/**
+ * falcon_nic_stale - has a NIC come since this connection chose?
+ * @conn:	connection
+ *
+ * Context: any.
+ */
+bool falcon_nic_stale(const struct falcon_conn *conn)
+{
+	return READ_ONCE(conn->nic_gen) != READ_ONCE(falcon_nic_gen);
 }
 
 /**
@@ -166,28 +207,36 @@ void falcon_nic_detach(struct falcon_conn *conn)
 	mutex_unlock(&falcon_nic_mutex);
 }
 
+static bool falcon_nic_complete(const struct falcon_nic *nic)
+{
+	const struct falcon_nic_ops *ops = nic->ops;
+
+	return nic->dev && ops->name &&
+	       (ops->read_counter || (!ops->xmit && !ops->rx_stamp)) &&
+	       !ops->conn_add == !ops->conn_del &&
+	       !ops->key_add == !ops->key_del;
+}
+
 /**
  * falcon_nic_register - offer a NIC to connections that leave by its device
- * @nic:	@ops, @dev and @priv set; the driver's, until
+ * @nic:	@ops and @dev set; the driver's again when
  *		falcon_nic_unregister() returns
  *
- * Connections that exist move to it when their route is looked up next.
+ * Connections that leave by @dev move to it when they transmit next.
  *
  * Context: process, may sleep.
- * Return: 0; -EINVAL: no device, no name, or xmit without a counter; -EEXIST:
- * the device has one.
+ * Return: 0; -EINVAL: no device, no name, xmit or rx_stamp without a counter,
+ * conn_add without conn_del; -EEXIST: the device has one.
  */
 int falcon_nic_register(struct falcon_nic *nic)
 {
 	struct falcon_nic *other;
 	int err = 0;
 
-	if (!nic->dev || !nic->ops->name ||
-	    (nic->ops->xmit && !nic->ops->read_counter))
+	if (!falcon_nic_complete(nic))
 		return -EINVAL;
 	INIT_LIST_HEAD(&nic->conns);
 	refcount_set(&nic->refs, 1);
-	nic->gone = false;
 
 	mutex_lock(&falcon_nic_mutex);
 	spin_lock_bh(&falcon_nic_lock);
@@ -195,8 +244,10 @@ int falcon_nic_register(struct falcon_nic *nic)
 		if (other->dev == nic->dev)
 			err = -EEXIST;
 	}
-	if (!err)
+	if (!err) {
 		list_add_tail(&nic->list, &falcon_nics);
+		WRITE_ONCE(falcon_nic_gen, falcon_nic_gen + 1);
+	}
 	spin_unlock_bh(&falcon_nic_lock);
 	mutex_unlock(&falcon_nic_mutex);
 	return err;
@@ -208,24 +259,30 @@ EXPORT_SYMBOL_GPL(falcon_nic_register);
  * @nic:	registered
  *
  * Its connections go on with the software NIC. No op of @nic runs after the
- * return, and conn_del was called for each context.
+ * return, and conn_del was called for each context; what waits in the driver
+ * for its departure is the driver's to drop.
  *
  * Context: process, may sleep.
  */
 void falcon_nic_unregister(struct falcon_nic *nic)
 {
 	struct falcon_conn *conn;
+	bool held;
 
 	mutex_lock(&falcon_nic_mutex);
 	spin_lock_bh(&falcon_nic_lock);
-	nic->gone = true;
 	list_del(&nic->list);
 	/* The mutex keeps a connection that is being freed in the list. */
 	while ((conn = list_first_entry_or_null(&nic->conns, struct falcon_conn,
 						nic_node))) {
+		held = falcon_conn_get(conn);
 		falcon_nic_move(conn, &falcon_nic_soft);
 		spin_unlock_bh(&falcon_nic_lock);
 		falcon_nic_sync(conn, NULL);
+		if (held) {
+			falcon_conn_reslacken(conn);
+			falcon_conn_put(conn);
+		}
 		spin_lock_bh(&falcon_nic_lock);
 	}
 	spin_unlock_bh(&falcon_nic_lock);
@@ -277,6 +334,183 @@ u64 falcon_nic_counter(struct falcon_nic *nic)
 }
 
 /**
+ * falcon_nic_now - the time of a connection
+ * @conn:	connection
+ *
+ * Context: any.
+ * Return: picoseconds; what the IVs of its packets say.
+ */
+u64 falcon_nic_now(struct falcon_conn *conn)
+{
+	unsigned int seq;
+	u64 now;
+
+	rcu_read_lock();
+	do {
+		seq = read_seqcount_begin(&conn->nic_seq);
+		now = falcon_nic_counter(rcu_dereference(conn->nic)) +
+		      conn->nic_off_ps;
+	} while (read_seqcount_retry(&conn->nic_seq, seq));
+	rcu_read_unlock();
+	return now;
+}
+
+/* When the packets of @rx arrived, by the counter of @nic; read once a train. */
+static u64 falcon_nic_stamp(struct falcon_nic *nic, struct falcon_rx *rx)
+{
+	if (rx->nic == nic)
+		return rx->counter_ps;
+	rx->nic = nic;
+	rx->counter_ps = 0;
+	if (nic->ops->rx_stamp)
+		rx->counter_ps = nic->ops->rx_stamp(nic, rx->napi_id, &rx->hw);
+	if (!rx->counter_ps)
+		rx->counter_ps = falcon_nic_counter(nic);
+	return rx->counter_ps;
+}
+
+/**
+ * falcon_nic_arrival - when a packet came, in the time of its connection
+ * @conn:	connection
+ * @rx:		the packet; remembers the stamp for the rest of its train
+ *
+ * Context: softirq.
+ * Return: picoseconds.
+ */
+u64 falcon_nic_arrival(struct falcon_conn *conn, struct falcon_rx *rx)
+{
+	unsigned int seq;
+	u64 t;
+
+	rcu_read_lock();
+	do {
+		seq = read_seqcount_begin(&conn->nic_seq);
+		t = falcon_nic_stamp(rcu_dereference(conn->nic), rx) +
+		    conn->nic_off_ps;
+	} while (read_seqcount_retry(&conn->nic_seq, seq));
+	rcu_read_unlock();
+	return t;
+}
+
+/**
+ * falcon_nic_iv - the IVs of a packet or train that departs now
+ * @nic:	that transmits it
+ * @skb:	as given to xmit
+ * @counter_ps:	the counter of @nic as it departs
+ *
+ * Context: any.
+ * Return: the first of falcon_nic_cb::nr_pkts IVs for falcon_psp_seal(); 0: the
+ * connection is on another NIC by now, and @skb is to be dropped.
+ */
+u64 falcon_nic_iv(struct falcon_nic *nic, struct sk_buff *skb, u64 counter_ps)
+{
+	struct falcon_conn *conn = falcon_nic_cb(skb)->conn;
+	const struct falcon_nic *now_on;
+	unsigned int seq;
+	u64 off;
+
+	do {
+		seq = read_seqcount_begin(&conn->nic_seq);
+		now_on = rcu_access_pointer(conn->nic);
+		off = conn->nic_off_ps;
+	} while (read_seqcount_retry(&conn->nic_seq, seq));
+	if (now_on != nic)
+		return 0;
+	return falcon_psp_reserve(&conn->iv_last, counter_ps + off,
+				  falcon_nic_cb(skb)->nr_pkts);
+}
+EXPORT_SYMBOL_GPL(falcon_nic_iv);
+
+/**
+ * falcon_nic_hold - @skb waits longer than the xmit op runs
+ * @skb:	as given to xmit; ends in falcon_nic_output() or
+ *		falcon_nic_drop()
+ *
+ * Context: in xmit.
+ */
+void falcon_nic_hold(struct sk_buff *skb)
+{
+	struct falcon_nic_cb *cb = falcon_nic_cb(skb);
+
+	refcount_inc(&cb->conn->refs);
+	cb->held = true;
+	skb_dst_force(skb);
+}
+EXPORT_SYMBOL_GPL(falcon_nic_hold);
+
+static void falcon_nic_release(struct sk_buff *skb)
+{
+	if (falcon_nic_cb(skb)->held)
+		falcon_conn_put(falcon_nic_cb(skb)->conn);
+	memset(skb->cb, 0, sizeof(skb->cb));
+}
+
+/**
+ * falcon_nic_output - hand a packet to the stack, as the last step of xmit
+ * @skb:	sealed; consumed
+ *
+ * Context: process or softirq, bottom halves off.
+ * Return: 0 or a negative errno.
+ */
+int falcon_nic_output(struct sk_buff *skb)
+{
+	struct net *net = falcon_nic_net(skb);
+	int err;
+
+	falcon_nic_release(skb);
+	if (ip_hdr(skb)->version == 4)
+		err = ip_local_out(net, skb->sk, skb);
+	else
+		err = ip6_local_out(net, skb->sk, skb);
+	return net_xmit_eval(err);
+}
+EXPORT_SYMBOL_GPL(falcon_nic_output);
+
+/**
+ * falcon_nic_drop - a packet will not depart
+ * @skb:	as given to xmit; consumed
+ *
+ * Context: any but hard interrupts.
+ */
+void falcon_nic_drop(struct sk_buff *skb)
+{
+	falcon_nic_release(skb);
+	kfree_skb(skb);
+}
+EXPORT_SYMBOL_GPL(falcon_nic_drop);
+
+/**
+ * falcon_nic_net - the namespace that sends a packet
+ * @skb:	as given to xmit
+ *
+ * Context: any.
+ * Return: the namespace; it lives as long as @skb is the driver's.
+ */
+struct net *falcon_nic_net(const struct sk_buff *skb)
+{
+	return falcon_nic_cb(skb)->conn->fn->net;
+}
+EXPORT_SYMBOL_GPL(falcon_nic_net);
+
+static int falcon_nic_flush_one(struct falcon_nic *nic, void *net)
+{
+	if (nic->ops->flush)
+		nic->ops->flush(nic, net);
+	return 0;
+}
+
+/**
+ * falcon_nic_flush - drop what a namespace has waiting in any NIC
+ * @net:	its connections have ended
+ *
+ * Context: process, may sleep.
+ */
+void falcon_nic_flush(struct net *net)
+{
+	falcon_nic_for_each(falcon_nic_flush_one, net);
+}
+
+/**
  * falcon_nic_rx_level - occupancy of a NIC's receive buffer
  * @nic:	under RCU
  *
@@ -290,16 +524,22 @@ u8 falcon_nic_rx_level(struct falcon_nic *nic)
 
 /**
  * falcon_nic_xmit - transmit a packet or a train
- * @nic:	under RCU
+ * @conn:	that sends it
  * @skb:	as the xmit op takes it; consumed
  * @flow:	flow of the connection
  *
- * Context: process or softirq, bottom halves off.
+ * Context: process or softirq, RCU read side, bottom halves off.
  * Return: 0 or a negative errno.
  */
-int falcon_nic_xmit(struct falcon_nic *nic, struct sk_buff *skb, u8 flow)
+int falcon_nic_xmit(struct falcon_conn *conn, struct sk_buff *skb, u8 flow)
 {
+	struct falcon_nic *nic = rcu_dereference(conn->nic);
+	struct falcon_nic_ctx *ctx = rcu_dereference(conn->nic_ctx);
+
 	if (!nic->ops->xmit)
 		nic = &falcon_nic_soft;
-	return nic->ops->xmit(nic, skb, flow, falcon_nic_cb(skb)->depart_ns);
+	if (ctx && ctx->nic != nic)
+		ctx = NULL;
+	return nic->ops->xmit(nic, ctx, skb, flow,
+			      falcon_nic_cb(skb)->depart_ns);
 }

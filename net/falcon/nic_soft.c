@@ -14,10 +14,6 @@
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/slab.h>
-#include <net/dst.h>
-#include <net/ip.h>
-#include <net/ip6_route.h>
-#include <net/ipv6.h>
 #include "falcon.h"
 
 #define FALCON_WHEEL_SHIFT	14	/* ns of a slot */
@@ -42,42 +38,21 @@ struct falcon_wheel {
 };
 
 static struct falcon_wheel __percpu *falcon_wheels;
-static atomic64_t falcon_soft_iv;
 
 static u64 falcon_soft_read_counter(struct falcon_nic *nic)
 {
 	return ktime_get_ns() * 1000;
 }
 
-/**
- * falcon_nic_output - hand a packet to the stack, as the last step of xmit
- * @skb:	sealed; consumed
- *
- * Context: process or softirq, bottom halves off.
- * Return: 0 or a negative errno.
- */
-int falcon_nic_output(struct sk_buff *skb)
-{
-	struct net *net = falcon_nic_cb(skb)->net;
-	int err;
-
-	memset(skb->cb, 0, sizeof(skb->cb));
-	if (ip_hdr(skb)->version == 4)
-		err = ip_local_out(net, skb->sk, skb);
-	else
-		err = ip6_local_out(net, skb->sk, skb);
-	return net_xmit_eval(err);
-}
-EXPORT_SYMBOL_GPL(falcon_nic_output);
-
 static int falcon_soft_depart(struct sk_buff *skb)
 {
-	u64 iv = falcon_psp_reserve(&falcon_soft_iv, ktime_get_ns() * 1000,
+	struct falcon_conn *conn = falcon_nic_cb(skb)->conn;
+	u64 iv = falcon_psp_reserve(&conn->iv_last, falcon_nic_now(conn),
 				    falcon_nic_cb(skb)->nr_pkts);
 	int err = falcon_psp_seal(skb, iv);
 
 	if (WARN_ON_ONCE(err)) {
-		kfree_skb(skb);
+		falcon_nic_drop(skb);
 		return err;
 	}
 	return falcon_nic_output(skb);
@@ -166,8 +141,8 @@ static enum hrtimer_restart falcon_wheel_fire(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static int falcon_soft_xmit(struct falcon_nic *nic, struct sk_buff *skb,
-			    u8 flow, u64 depart_ns)
+static int falcon_soft_xmit(struct falcon_nic *nic, struct falcon_nic_ctx *ctx,
+			    struct sk_buff *skb, u8 flow, u64 depart_ns)
 {
 	struct falcon_wheel *w;
 	u64 now;
@@ -178,7 +153,7 @@ static int falcon_soft_xmit(struct falcon_nic *nic, struct sk_buff *skb,
 	if (depart_ns <= now)
 		return falcon_soft_depart(skb);
 
-	skb_dst_force(skb);
+	falcon_nic_hold(skb);
 	w = this_cpu_ptr(falcon_wheels);
 	spin_lock(&w->lock);
 	if (bitmap_empty(w->busy, FALCON_WHEEL_SLOTS))
@@ -188,21 +163,7 @@ static int falcon_soft_xmit(struct falcon_nic *nic, struct sk_buff *skb,
 	return 0;
 }
 
-static const struct falcon_nic_ops falcon_nic_soft_ops = {
-	.name		= "soft",
-	.owner		= THIS_MODULE,
-	.read_counter	= falcon_soft_read_counter,
-	.xmit		= falcon_soft_xmit,
-};
-
-struct falcon_nic falcon_nic_soft = {
-	.ops	= &falcon_nic_soft_ops,
-	.list	= LIST_HEAD_INIT(falcon_nic_soft.list),
-	.conns	= LIST_HEAD_INIT(falcon_nic_soft.conns),
-	.refs	= REFCOUNT_INIT(1),
-};
-
-static void falcon_wheel_flush(struct falcon_wheel *w, struct net *net)
+static void falcon_wheel_flush(struct falcon_wheel *w, const struct net *net)
 {
 	struct sk_buff_head out;
 	struct sk_buff *skb, *next;
@@ -212,7 +173,7 @@ static void falcon_wheel_flush(struct falcon_wheel *w, struct net *net)
 	spin_lock_bh(&w->lock);
 	for_each_set_bit(i, w->busy, FALCON_WHEEL_SLOTS) {
 		skb_queue_walk_safe(&w->slot[i], skb, next) {
-			if (falcon_nic_cb(skb)->net != net)
+			if (net && falcon_nic_net(skb) != net)
 				continue;
 			__skb_unlink(skb, &w->slot[i]);
 			__skb_queue_tail(&out, skb);
@@ -221,26 +182,32 @@ static void falcon_wheel_flush(struct falcon_wheel *w, struct net *net)
 			__clear_bit(i, w->busy);
 	}
 	spin_unlock_bh(&w->lock);
-	__skb_queue_purge(&out);
+	while ((skb = __skb_dequeue(&out)))
+		falcon_nic_drop(skb);
 }
 
-/**
- * falcon_nic_soft_flush - drop what a namespace has waiting
- * @net:	going away; its connections have ended
- *
- * Packets that left a wheel just now are past a grace period when this
- * returns.
- *
- * Context: process, may sleep.
- */
-void falcon_nic_soft_flush(struct net *net)
+static void falcon_soft_flush(struct falcon_nic *nic, const struct net *net)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 		falcon_wheel_flush(per_cpu_ptr(falcon_wheels, cpu), net);
-	synchronize_net();
 }
+
+static const struct falcon_nic_ops falcon_nic_soft_ops = {
+	.name		= "soft",
+	.owner		= THIS_MODULE,
+	.read_counter	= falcon_soft_read_counter,
+	.xmit		= falcon_soft_xmit,
+	.flush		= falcon_soft_flush,
+};
+
+struct falcon_nic falcon_nic_soft = {
+	.ops	= &falcon_nic_soft_ops,
+	.list	= LIST_HEAD_INIT(falcon_nic_soft.list),
+	.conns	= LIST_HEAD_INIT(falcon_nic_soft.conns),
+	.refs	= REFCOUNT_INIT(1),
+};
 
 static void falcon_wheels_free(void)
 {

@@ -8,7 +8,7 @@
  * strictly increasing for an SA), which AES-GCM depends on. Version 15 has no
  * ICV: sealing is then writing the IV. A version that encrypts does it in the
  * same two functions, on the same packets, at the same moment. NICs call
- * falcon_psp_reserve() and falcon_psp_seal() at departure, conn.c calls
+ * falcon_nic_iv() and falcon_psp_seal() at departure, conn.c calls
  * falcon_psp_open() after the acceptance checks.
  */
 #include <linux/export.h>
@@ -41,8 +41,8 @@ void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version)
 
 /**
  * falcon_psp_reserve - take IVs for packets that depart now
- * @last:	newest IV taken from the counter, shared by all that use it
- * @now_ps:	the counter, picoseconds
+ * @last:	newest IV of the association
+ * @now_ps:	the time of its connection, picoseconds
  * @nr:		IVs wanted, at least 1
  *
  * Two callers that read the same time get different IVs: the later one gets
@@ -63,12 +63,11 @@ u64 falcon_psp_reserve(atomic64_t *last, u64 now_ps, unsigned int nr)
 	} while (!atomic64_try_cmpxchg(last, &old, iv + nr - 1));
 	return iv;
 }
-EXPORT_SYMBOL_GPL(falcon_psp_reserve);
 
 /**
  * falcon_psp_seal - finish the PSP packets of a train as they depart
  * @skb:	as given to the xmit op of a NIC
- * @iv:		first of falcon_nic_cb::nr_pkts IVs from falcon_psp_reserve()
+ * @iv:		first of falcon_nic_cb::nr_pkts IVs from falcon_nic_iv()
  *
  * Context: any; @skb is not shared.
  * Return: 0, or -EFAULT if @skb is not what its control block says.

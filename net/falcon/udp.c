@@ -14,6 +14,7 @@
 #include <linux/net.h>
 #include <linux/netdevice.h>
 #include <linux/udp.h>
+#include <net/busy_poll.h>
 #include <net/inet_ecn.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
@@ -125,6 +126,8 @@ static void falcon_rx_outer(const struct sk_buff *skb, struct falcon_rx *rx)
 	}
 	rx->meta.flow = ntohs(uh->source) & (FALCON_MAX_FLOWS - 1);
 	rx->meta.now_ns = ktime_get_ns();
+	rx->hw = skb_shinfo(skb)->hwtstamps;
+	rx->napi_id = skb_napi_id(skb);
 }
 
 /* Adds @len bytes of the page frags of @train from @off on to @skb. */

@@ -209,10 +209,11 @@ static struct sk_buff *falcon_train_start(struct falcon_conn *conn,
 		return NULL;
 	}
 	cb = falcon_tx_cb(skb);
-	cb->nic.net = conn->fn->net;
+	cb->nic.conn = conn;
 	cb->nic.depart_ns = tx->depart_ns;
 	cb->nic.stride = falcon_tx_size(conn, tx);
 	cb->nic.nr_pkts = 1;
+	cb->nic.held = false;
 	cb->label = label;
 	cb->sport = falcon_tx_sport(conn, tx->flow, label);
 	cb->flow = tx->flow;
@@ -460,7 +461,7 @@ static int falcon_dst_mtu(const struct falcon_conn *conn,
  * falcon_path_dst - the route of a connection
  * @conn:	connection
  *
- * A change of route may mean another NIC.
+ * A change of route may mean another NIC, and so may a NIC that comes.
  *
  * Context: process or softirq, without the connection lock.
  * Return: a referenced route or an ERR_PTR.
@@ -470,8 +471,11 @@ struct dst_entry *falcon_path_dst(struct falcon_conn *conn)
 	struct dst_entry *dst = falcon_dst_cached(conn);
 	struct in6_addr saddr;
 
-	if (dst)
+	if (dst) {
+		if (falcon_nic_stale(conn))
+			falcon_nic_attach(conn, dst->dev);
 		return dst;
+	}
 	dst = falcon_route(conn->fn->net, &conn->path, conn->flow_port[0],
 			   &saddr);
 	if (IS_ERR(dst))
@@ -538,7 +542,7 @@ static void falcon_tx_ip4(const struct falcon_path *path, struct sk_buff *skb,
 	iph->protocol = IPPROTO_UDP;
 	iph->saddr = saddr;
 	iph->daddr = daddr;
-	__ip_select_ident(falcon_nic_cb(skb)->net, iph,
+	__ip_select_ident(falcon_nic_net(skb), iph,
 			  falcon_nic_cb(skb)->nr_pkts);
 }
 
@@ -572,7 +576,7 @@ static bool falcon_tx_wide(const struct falcon_conn *conn,
 }
 
 static void falcon_udp_send(struct falcon_conn *conn, struct dst_entry *dst,
-			    struct falcon_nic *nic, struct sk_buff *skb)
+			    struct sk_buff *skb)
 {
 	u16 nr_pkts = falcon_nic_cb(skb)->nr_pkts;
 	bool wide = falcon_tx_wide(conn, dst, skb);
@@ -589,7 +593,7 @@ static void falcon_udp_send(struct falcon_conn *conn, struct dst_entry *dst,
 	FALCON_ADD(conn->fn, OUT_PKTS, nr_pkts);
 	if (nr_pkts > 1)
 		FALCON_INC(conn->fn, OUT_TRAINS);
-	if (falcon_nic_xmit(nic, skb, falcon_tx_cb(skb)->flow))
+	if (falcon_nic_xmit(conn, skb, falcon_tx_cb(skb)->flow))
 		FALCON_INC(conn->fn, OUT_ERRORS);
 }
 
@@ -628,7 +632,7 @@ void falcon_udp_xmit(struct falcon_conn *conn, struct sk_buff_head *list)
 	falcon_conn_set_mtu(conn, dst);
 	rcu_read_lock();
 	while ((skb = __skb_dequeue(list)))
-		falcon_udp_send(conn, dst, rcu_dereference(conn->nic), skb);
+		falcon_udp_send(conn, dst, skb);
 	rcu_read_unlock();
 	dst_release(dst);
 }
