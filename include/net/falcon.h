@@ -369,6 +369,8 @@ int falcon_push_more(struct falcon_conn *conn, struct falcon_txn *txn,
 void falcon_flush(struct falcon_conn *conn);
 int falcon_pull(struct falcon_conn *conn, struct falcon_txn *txn,
 		struct sk_buff *payload, u16 req_len);
+int falcon_pull_more(struct falcon_conn *conn, struct falcon_txn *txn,
+		     struct sk_buff *payload, u16 req_len);
 void falcon_target_ack(struct falcon_conn *conn, struct falcon_rxpkt *rx);
 void falcon_target_rnr(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 		       u8 rnr_timeout);
@@ -376,6 +378,7 @@ void falcon_target_nack(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			u8 nack_code, u8 ulp_code);
 int falcon_target_respond(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			  struct falcon_resp *resp, struct sk_buff *payload);
+void falcon_conn_user_timeout(struct falcon_conn *conn, u32 ms);
 u16 falcon_mtu(struct falcon_conn *conn);
 u8 falcon_rnr_code(u64 ns);
 #endif /* __KERNEL__ */

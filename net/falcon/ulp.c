@@ -210,7 +210,7 @@ int falcon_push_more(struct falcon_conn *conn, struct falcon_txn *txn,
 EXPORT_SYMBOL_GPL(falcon_push_more);
 
 /**
- * falcon_flush - transmit what falcon_push_more() has queued
+ * falcon_flush - transmit what falcon_push_more() and _pull_more() queued
  * @conn:	connection
  *
  * Context: process or softirq. ULP call-backs may run before it returns.
@@ -221,6 +221,20 @@ void falcon_flush(struct falcon_conn *conn)
 	falcon_ulp_unlock(conn);
 }
 EXPORT_SYMBOL_GPL(falcon_flush);
+
+static int falcon_ulp_pull(struct falcon_conn *conn, struct falcon_txn *txn,
+			   struct sk_buff *payload, u16 req_len)
+{
+	int err = falcon_ulp_check(conn);
+
+	if (err)
+		return err;
+	if (max_t(u32, payload->len, req_len) > conn->core.cfg.mtu)
+		return -EMSGSIZE;
+	err = falcon_core_pull(&conn->core, txn, payload, payload->len,
+			       req_len, ktime_get_ns());
+	return falcon_ulp_submitted(conn, err);
+}
 
 /**
  * falcon_pull - start a pull transaction (8.4.3.1)
@@ -238,18 +252,33 @@ int falcon_pull(struct falcon_conn *conn, struct falcon_txn *txn,
 	int err;
 
 	falcon_ulp_lock(conn);
-	err = falcon_ulp_check(conn);
-	if (!err && max_t(u32, payload->len, req_len) > conn->core.cfg.mtu)
-		err = -EMSGSIZE;
-	if (!err) {
-		err = falcon_core_pull(&conn->core, txn, payload, payload->len,
-				       req_len, ktime_get_ns());
-		falcon_ulp_submitted(conn, err);
-	}
+	err = falcon_ulp_pull(conn, txn, payload, req_len);
 	falcon_ulp_unlock(conn);
 	return err;
 }
 EXPORT_SYMBOL_GPL(falcon_pull);
+
+/**
+ * falcon_pull_more - falcon_pull(), but more will follow at once
+ * @conn:	connection
+ * @txn:	as in falcon_pull()
+ * @payload:	as in falcon_pull()
+ * @req_len:	as in falcon_pull()
+ *
+ * Context: process or softirq. No call-back runs inside.
+ * Return: as falcon_push().
+ */
+int falcon_pull_more(struct falcon_conn *conn, struct falcon_txn *txn,
+		     struct sk_buff *payload, u16 req_len)
+{
+	int err;
+
+	falcon_ulp_lock(conn);
+	err = falcon_ulp_pull(conn, txn, payload, req_len);
+	spin_unlock_bh(&conn->lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(falcon_pull_more);
 
 /**
  * falcon_target_ack - the target ULP took a push, or will answer a pull
@@ -332,6 +361,23 @@ int falcon_target_respond(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 	return err;
 }
 EXPORT_SYMBOL_GPL(falcon_target_respond);
+
+/**
+ * falcon_conn_user_timeout - how long the peer may be silent
+ * @conn:	connection
+ * @ms:		milliseconds while something is unanswered; 0: for ever
+ *
+ * Context: process or softirq. Without effect before the connection is
+ * established.
+ */
+void falcon_conn_user_timeout(struct falcon_conn *conn, u32 ms)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->state == FALCON_CONN_ESTABLISHED)
+		conn->core.cfg.user_timeout_ns = (u64)ms * NSEC_PER_MSEC;
+	spin_unlock_bh(&conn->lock);
+}
+EXPORT_SYMBOL_GPL(falcon_conn_user_timeout);
 
 /**
  * falcon_mtu - largest payload that a new transaction should have
