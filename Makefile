@@ -99,6 +99,13 @@ coverage:
 property:
 	$(MAKE) -C tools/testing/falcon/unit property
 
+.PHONY: sim sim-check
+sim:
+	$(MAKE) --no-print-directory -C tools/testing/falcon/sim E='$(or $(E),all)' FULL=$(FULL)
+
+sim-check:
+	$(MAKE) --no-print-directory -C tools/testing/falcon/sim check
+
 SECONDS ?= 60
 fuzz:
 	$(MAKE) --no-print-directory -C tools/testing/falcon/fuzz check SECONDS=$(SECONDS)
@@ -144,7 +151,9 @@ help:
 	@echo '          coverage            line coverage of the unit tests'
 	@echo '          property            random tests for long (SEEDS, SCHEDULES, RUNS)'
 	@echo '          fuzz                each fuzzer for SECONDS (60): executions and coverage'
-	@echo 'Show:     demo                two hosts in a VM talk Falcon'
+	@echo '          sim-check           experiments at a tiny scale: they end, and repeat'
+	@echo 'Show:     sim                 simulate the paper (E="loss incast", FULL=1): build/sim'
+	@echo '          demo                two hosts in a VM talk Falcon'
 	@echo '          bench               Falcon beside TCP, on the same link'
 	@echo 'Kernels:  debug-kernel        build one with the checkers, in build/debug-kernel'
 	@echo 'Choose:   KVER=6.1|6.12|debug|RELEASE, or KDIR=DIRECTORY of headers;'

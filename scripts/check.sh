@@ -3,7 +3,7 @@
 #
 # check.sh - runs test suites, and ends with their sum.
 #
-# Suites: "unit" is the protocol in user space; "vm:KERNEL" builds what a guest
+# Suites: "unit" is the protocol in user space, its simulations too; "vm:KERNEL" builds what a guest
 # needs, and runs the kselftests in one VM with that kernel.  Each leaves
 # build/tests/SUITE.tap.  TESTS selects kselftests.  VM_TIMEOUT is the seconds
 # that one VM may take; the last minutes of it are for boot, leak scan and halt.
@@ -18,7 +18,11 @@ cd "$top"
 
 unit()
 {
-	make --no-print-directory -C tools/testing/falcon/unit check
+	local status=0
+
+	make --no-print-directory -C tools/testing/falcon/unit check || status=1
+	make --no-print-directory -C tools/testing/falcon/sim check || status=1
+	return $status
 }
 
 # Quiet unless it fails.

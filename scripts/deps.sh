@@ -15,7 +15,7 @@ set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 private=$top/build/apt
 
-groups_all=(build unit lint vm demo)
+groups_all=(build unit sim lint vm demo)
 
 usage()
 {
@@ -37,6 +37,8 @@ packages_of()
 			xz-utils @headers-6.1 @headers-6.12 ;;
 	unit)
 		echo gcc make libc6-dev python3-minimal ;;
+	sim)
+		echo gcc make libc6-dev gnuplot-nox ;;
 	lint)
 		echo sparse shellcheck codespell perl python3-minimal \
 			linux-source-6.1 ;;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Experiments. Each is a list of cells, independent simulations that run side
+ * by side; a cell appends lines to the experiment's CSV, and when all have
+ * ended the experiment judges the table by what the paper has.
+ */
+#ifndef _FALCON_SIM_EXP_H
+#define _FALCON_SIM_EXP_H
+
+#include <math.h>
+#include <stdio.h>
+#include "falcon.h"
+#include "net.h"
+#include "work.h"
+
+enum sim_scale {
+	SIM_SMOKE,		/* seconds, all together: does it work? */
+	SIM_NORMAL,
+	SIM_FULL,		/* what takes long as well */
+};
+
+extern enum sim_scale sim_scale;
+
+struct sim_table;
+
+/**
+ * struct sim_exp - an experiment
+ * @name:	of its files and on the command line
+ * @title:	one line
+ * @setup:	topology, RTT and windows, one line
+ * @columns:	head of its CSV
+ * @cells:	how many, at the scale in force
+ * @run:	simulate one
+ * @judge:	call sim_judge() for what the table shows, or NULL
+ */
+struct sim_exp {
+	const char *name;
+	const char *title;
+	const char *setup;
+	const char *columns;
+	u32 (*cells)(void);
+	void (*run)(u32 cell, FILE *csv);
+	void (*judge)(const struct sim_table *t);
+};
+
+extern const struct sim_exp * const sim_exps[];
+
+/* A further CSV of an experiment, of one cell: a time series, a distribution */
+FILE *sim_series(const char *name, const char *columns);
+
+/*
+ * The value in @column of the line that has the given texts in the given
+ * columns (pairs of strings, then NULL); NAN if there is none.
+ */
+double sim_value(const struct sim_table *t, const char *column, ...);
+
+/**
+ * sim_judge() - one line of the table of results
+ * @what:	quantity
+ * @paper:	what the paper or the target says, as text
+ * @here:	measured
+ * @roce:	measured of the model of RoCE; NAN: none
+ * @low:	@here must be at least this
+ * @high:	@here must be at most this
+ */
+void sim_judge(const char *what, const char *paper, double here, double roce,
+	       double low, double high);
+
+/* Goodput of a link of @mbps if it sends nothing but full packets, Mb/s */
+double sim_goodput_limit(u64 mbps);
+
+#endif

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The list of experiments, in the order of the table of results. */
+#include "exps.h"
+
+const struct sim_exp * const sim_exps[] = {
+	&exp_loss,
+	NULL
+};

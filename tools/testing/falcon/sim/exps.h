@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Each experiment is a file, exp_NAME.c; its rule and its figure stand there. */
+#ifndef _FALCON_SIM_EXPS_H
+#define _FALCON_SIM_EXPS_H
+
+#include "exp.h"
+
+extern const struct sim_exp exp_loss;
+
+#endif
