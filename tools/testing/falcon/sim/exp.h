@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "falcon.h"
+#include "model.h"
 #include "net.h"
 #include "work.h"
 
@@ -66,7 +67,37 @@ double sim_value(const struct sim_table *t, const char *column, ...);
 void sim_judge(const char *what, const char *paper, double here, double roce,
 	       double low, double high);
 
-/* Goodput of a link of @mbps if it sends nothing but full packets, Mb/s */
+/**
+ * struct sim_pair - a connection of any transport
+ * @a:		one end
+ * @b:		the other
+ * @fa:		of Falcon, or NULL
+ * @fb:		of Falcon, or NULL
+ * @ma:		of a model, or NULL
+ * @mb:		of a model, or NULL
+ */
+struct sim_pair {
+	struct sim_ep *a;
+	struct sim_ep *b;
+	struct sim_falcon *fa;
+	struct sim_falcon *fb;
+	struct sim_model *ma;
+	struct sim_model *mb;
+};
+
+/* @transport is "falcon" or the name of a model; @model may be NULL for Falcon */
+void sim_open(struct sim_pair *p, const char *transport,
+	      const struct falcon_core_cfg *falcon,
+	      const struct sim_model_cfg *model, struct sim_host *a,
+	      struct sim_host *b);
+
+/* Retransmissions of both ends for one reason of Falcon; 0 of a model */
+u64 sim_retx(const struct sim_pair *p, enum falcon_retx_reason reason);
+
+/* Packets of the MTU that a round trip holds, rounded up */
+u32 sim_bdp_pkts(u64 mbps, u64 rtt_ps);
+
+/* Goodput of a link of @mbps if it sends nothing but full packets, Gb/s */
 double sim_goodput_limit(u64 mbps);
 
 #endif

@@ -353,12 +353,13 @@ void sim_falcon_cfg(struct falcon_core_cfg *cfg)
 	};
 }
 
-/* Bounds of fcwnd and its first value, in packets */
-void sim_falcon_windows(u32 max_fcwnd_pkts, u32 init_fcwnd_pkts)
+/* Bounds of fcwnd and ncwnd, and the first fcwnd, in packets */
+void sim_falcon_windows(u32 max_pkts, u32 init_fcwnd_pkts)
 {
 	struct falcon_swift_params p = *falcon_swift_in_use;
 
-	p.max_fcwnd_q20 = max_fcwnd_pkts << 20;
+	p.max_fcwnd_q20 = max_pkts << 20;
+	p.max_ncwnd = max_pkts;
 	p.init_fcwnd_q20 = init_fcwnd_pkts << 20;
 	if (falcon_swift_set_params(&p))
 		sim_die("windows out of range");

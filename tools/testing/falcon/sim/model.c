@@ -214,8 +214,7 @@ static void rx_data(struct sim_model *m, struct sim_pkt *pkt)
 
 	if (m->ops->any_order) {
 		fresh = accept_any(m, psn);
-		answer(m, psn == m->want - 1 || !before(m->want, psn) ?
-		       MODEL_ACK : MODEL_NAK, pkt);
+		answer(m, before(m->want, psn) ? MODEL_NAK : MODEL_ACK, pkt);
 	} else {
 		fresh = accept_in_order(m, psn);
 		if (!before(m->want, psn)) {
@@ -258,7 +257,7 @@ static void rx_ack(struct sim_model *m, struct sim_pkt *pkt)
 	const struct sim_model_hdr *h = &pkt->model;
 	u32 news = 0;
 
-	if (!m->ops->any_order && h->type == MODEL_NAK && before(h->cum, m->base))
+	if (h->type == MODEL_NAK && before(h->cum, m->base))
 		goto out;
 	rtt_sample(m, pkt);
 	if (m->ops->any_order && !before(h->got, m->base))

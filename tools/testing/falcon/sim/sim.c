@@ -111,15 +111,6 @@ double sim_value(const struct sim_table *t, const char *column, ...)
 	return NAN;
 }
 
-double sim_goodput_limit(u64 mbps)
-{
-	u32 wire = SIM_L4_BYTES + sizeof(struct falcon_psp_hdr) +
-		   FALCON_PSP_ICV_LEN + sizeof(struct falcon_push_data_hdr) +
-		   SIM_MTU;
-
-	return (double)mbps * SIM_MTU / wire;
-}
-
 void sim_judge(const char *what, const char *paper, double here, double roce,
 	       double low, double high)
 {
@@ -223,7 +214,7 @@ static void progress(u32 done, u32 n, time_t began, const char *name)
 		fprintf(stderr, "\r\033[K%u of %u simulations, %lu s, %s%s",
 			done, n, (unsigned long)(time(NULL) - began), name,
 			done == n ? "\n" : "");
-	else if (done == n || !(done % 10))
+	else if (sim_scale != SIM_SMOKE && (done == n || !(done % 50)))
 		fprintf(stderr, "%u of %u simulations, %lu s\n", done, n,
 			(unsigned long)(time(NULL) - began));
 }
