@@ -21,6 +21,7 @@
 #include <uapi/linux/falcon_netlink.h>
 #include "core/accept.h"
 #include "falcon.h"
+#include "psp.h"
 #include "trace.h"
 
 #define FALCON_DRAIN_PKTS	64	/* transmitted between two look-ups */
@@ -134,6 +135,7 @@ static void falcon_conn_free(struct work_struct *work)
 
 	falcon_timer_cancel(conn);
 	falcon_nic_detach(conn);
+	falcon_psp_release(conn);
 	dst_release(rcu_dereference_protected(conn->dst, true));
 	if (conn->core.cfg.fae)
 		falcon_fae_put(conn->core.cfg.fae);

@@ -32,6 +32,8 @@ struct dst_entry;
 struct falcon_cm;
 struct falcon_conn;
 struct falcon_listener;
+struct falcon_psp;
+struct falcon_psp_key;
 struct ctl_table_header;
 struct sock;
 struct socket;
@@ -91,6 +93,7 @@ struct falcon_sysctls {
  *		namespace
  * @key_gen:	current SPI generation (9.2.1)
  * @res:	resource pools shared by the connections
+ * @psp:	psp_key.c: device keys and associations
  * @psp_sk:	UDP sockets of the PSP port: [0] IPv4, [1] IPv6
  * @cm:		connection manager
  * @mib:	counters
@@ -108,6 +111,7 @@ struct falcon_net {
 	u32 dest_fn;
 	u32 key_gen;
 	struct falcon_resources res;
+	struct falcon_psp *psp;
 	struct socket *psp_sk[2];
 	struct falcon_cm *cm;
 	struct falcon_mib_pcpu __percpu *mib;
@@ -137,6 +141,8 @@ enum falcon_conn_state {
  * @gen:	generation of @spi (9.2.2.3)
  * @version:	FALCON_PSP_VER_*
  * @pcid:	PCID in the virtualization cookie, random
+ * @key:	of @spi; NULL: without encryption
+ * @prev_key:	of @prev_spi, if that is another
  */
 struct falcon_psp_sa {
 	u32 spi;
@@ -144,6 +150,8 @@ struct falcon_psp_sa {
 	u32 gen;
 	u8  version;
 	u64 pcid;
+	struct falcon_psp_key __rcu *key;
+	struct falcon_psp_key __rcu *prev_key;
 };
 
 /* falcon_conn::flags */

@@ -14,6 +14,7 @@
 #include <net/netns/generic.h>
 #include "core/fae.h"
 #include "falcon.h"
+#include "psp.h"
 
 static unsigned int falcon_net_id __read_mostly;
 
@@ -144,10 +145,13 @@ static int __net_init falcon_net_init(struct net *net)
 	fn->mib = alloc_percpu(struct falcon_mib_pcpu);
 	if (!fn->mib)
 		return -ENOMEM;
+	err = falcon_psp_net_init(fn);
+	if (err)
+		goto mib;
 	falcon_conn_net_init(fn);
 	err = falcon_udp_net_init(fn);
 	if (err)
-		goto mib;
+		goto conn;
 	err = falcon_sock_net_init(fn);
 	if (err)
 		goto udp;
@@ -165,8 +169,10 @@ sock:
 	falcon_sock_net_exit(fn);
 udp:
 	falcon_udp_net_exit(fn);
-mib:
+conn:
 	falcon_conn_net_exit(fn);
+	falcon_psp_net_exit(fn);
+mib:
 	free_percpu(fn->mib);
 	return err;
 }
@@ -180,6 +186,7 @@ static void __net_exit falcon_net_exit(struct net *net)
 	falcon_conn_net_exit(fn);
 	falcon_sock_net_exit(fn);
 	falcon_udp_net_exit(fn);
+	falcon_psp_net_exit(fn);
 	free_percpu(fn->mib);
 }
 
@@ -197,9 +204,12 @@ static int __init falcon_init(void)
 	err = falcon_conn_init();
 	if (err)
 		return err;
-	err = falcon_nic_soft_init();
+	err = falcon_psp_init();
 	if (err)
 		goto conn;
+	err = falcon_nic_soft_init();
+	if (err)
+		goto psp;
 	err = falcon_cm_init();
 	if (err)
 		goto nic_soft;
@@ -222,6 +232,8 @@ cm:
 	falcon_cm_exit();
 nic_soft:
 	falcon_nic_soft_exit();
+psp:
+	falcon_psp_exit();
 conn:
 	falcon_conn_exit();
 	falcon_udp_tx_exit();
@@ -236,6 +248,7 @@ static void __exit falcon_exit(void)
 	falcon_cm_exit();
 	falcon_nic_soft_exit();
 	falcon_conn_exit();
+	falcon_psp_exit();
 	falcon_udp_tx_exit();
 }
 

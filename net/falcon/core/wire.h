@@ -86,6 +86,19 @@ static inline unsigned int falcon_psp_icv_len(u8 version)
 }
 
 /**
+ * falcon_psp_key_len() - bytes of key that a version takes
+ * @version:	FALCON_PSP_VER_*
+ *
+ * Return: 16, 32, or 0 for FALCON_PSP_VER_NONE.
+ */
+static inline unsigned int falcon_psp_key_len(u8 version)
+{
+	if (version == FALCON_PSP_VER_NONE)
+		return 0;
+	return version & 1 ? 32 : 16;
+}
+
+/**
  * falcon_psp_time() - the time-stamp in an IV (10.1: t1 of data, t3 of an ACK)
  * @iv:		picoseconds
  *

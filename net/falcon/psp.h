@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * PSP security associations: what the connection manager, the data path and
+ * NICs ask of each other.
+ *
+ * A receiver gives away keys: it derives one from its device key and an SPI
+ * that it chooses (psp_kdf.c), keeps the cipher, and hands SPI and key to the
+ * peer as a grant, which the connection manager wraps and carries. The peer
+ * installs the grant and encrypts with it. Each connection has one association
+ * in each direction (6.5); connections may share one, told apart by PCID.
+ *
+ *	psp_kdf.c	the key of an SPI
+ *	psp_key.c	device keys, associations, their beginning and end
+ *	psp.c		sealing and opening of packets
+ */
+#ifndef _FALCON_PSP_H
+#define _FALCON_PSP_H
+
+#include <linux/types.h>
+#include "falcon.h"
+#include "psp_kdf.h"
+
+struct crypto_aead;
+
+#define FALCON_PSP_KEY_MAX	32
+#define FALCON_PSP_SHARE_LEN	16
+
+/**
+ * struct falcon_psp_grant - what a receiver gives a transmitter
+ * @spi:	SPI of packets to the receiver
+ * @version:	FALCON_PSP_VER_*
+ * @key:	the first falcon_psp_key_len() bytes are the key, then zeros
+ *
+ * Whoever holds one wipes it by memzero_explicit() when it has been used.
+ */
+struct falcon_psp_grant {
+	u32 spi;
+	u8  version;
+	u8  key[FALCON_PSP_KEY_MAX];
+};
+
+/**
+ * struct falcon_psp_key - one security association, ready to use
+ * @refs:	the connections that use it, and who works on it
+ * @psp:	namespace it belongs to, until the last reference goes
+ * @spi:	SPI, allocated by its receiver
+ * @gen:	receive: generation of the device key it was derived from
+ * @version:	FALCON_PSP_VER_GCM128 to FALCON_PSP_VER_GMAC256
+ * @tx:		transmit direction
+ * @shared:	in falcon_psp::shared under @share
+ * @share:	what its connections have in common
+ * @simd:	the fastest cipher, where SIMD may be used; or NULL
+ * @aead:	the same for anywhere
+ * @iv:		transmit: newest IV taken; an IV is taken once and for all
+ * @first_iv:	transmit: none was taken before this one
+ * @node:	in falcon_psp::shared
+ * @work:	of its end
+ */
+struct falcon_psp_key {
+	refcount_t refs;
+	u32 spi;
+	u32 gen;
+	u8  version;
+	bool tx;
+	bool shared;
+	u8  share[FALCON_PSP_SHARE_LEN];
+	struct falcon_psp *psp;
+	struct crypto_aead *simd;
+	struct crypto_aead *aead;
+	atomic64_t iv ____cacheline_aligned_in_smp;
+	u64 first_iv;
+	struct hlist_node node;
+	struct rcu_work work;
+};
+
+/* Versions that encrypt, or just authenticate: bits of falcon_psp_versions(). */
+#define FALCON_PSP_GCM_VERSIONS	(BIT(FALCON_PSP_VER_GCM128) | \
+				 BIT(FALCON_PSP_VER_GCM256))
+#define FALCON_PSP_GMAC_VERSIONS (BIT(FALCON_PSP_VER_GMAC128) | \
+				  BIT(FALCON_PSP_VER_GMAC256))
+
+/* psp_key.c: associations of a connection. May sleep. */
+u32 falcon_psp_versions(void);
+int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
+		      struct falcon_psp_grant *grant);
+int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
+			  const struct falcon_psp_grant *grant);
+void falcon_psp_release(struct falcon_conn *conn);
+
+/* psp_key.c: any context */
+void falcon_psp_rx_retire(struct falcon_conn *conn);
+
+/* psp_key.c: namespaces and the module */
+int falcon_psp_net_init(struct falcon_net *fn);
+void falcon_psp_net_exit(struct falcon_net *fn);
+int falcon_psp_init(void);
+void falcon_psp_exit(void);
+
+#endif /* _FALCON_PSP_H */

@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keys of PSP: the two device keys of a namespace, the associations that are
+ * derived from them or granted by peers, and their place in a connection.
+ *
+ * Keys are made in process context, once: the generic GCM sleeps when it is
+ * given a key. From then on a packet only reads them, under RCU. Completion is
+ * never asynchronous. Where the kernel hides its SIMD cipher behind a queue
+ * for moments at which SIMD may not be used, the cipher itself is taken, and
+ * at such moments the one without SIMD: packets stay in order, and sealing
+ * and opening keep what they work on in per-CPU memory.
+ *
+ * Device keys never leave this file. A key that was derived or granted is in
+ * its cipher and nowhere else once its grant has been wiped.
+ */
+#include <crypto/aead.h>
+#include <crypto/aes.h>
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "psp.h"
+
+#define PSP_SPI_TRIES	64
+
+/**
+ * struct falcon_psp - PSP in a network namespace
+ * @mutex:	one association is made at a time; protects @device
+ * @device:	device keys, by the top bit of an SPI
+ * @spi:	SPIs allocated here -> struct falcon_psp_key
+ * @lock:	protects changes of @shared, and @iv_floor
+ * @shared:	associations that other connections may join
+ * @iv_floor:	no shared association that ended has taken a later IV
+ */
+struct falcon_psp {
+	struct mutex mutex;
+	struct crypto_aes_ctx device[2];
+	struct xarray spi;
+	spinlock_t lock;	/* bottom halves off; of what follows */
+	DECLARE_HASHTABLE(shared, 6);
+	u64 iv_floor;
+};
+
+/* Which ciphers serve; each key has its own of the same. */
+static struct crypto_aead *psp_simd, *psp_aead;
+
+/**
+ * falcon_psp_versions - what this host can do
+ *
+ * Context: any.
+ * Return: a bit for each PSP version that has a key.
+ */
+u32 falcon_psp_versions(void)
+{
+	return FALCON_PSP_GCM_VERSIONS | FALCON_PSP_GMAC_VERSIONS;
+}
+
+/*
+ * An association: its beginning and its end
+ */
+
+static void psp_key_destroy(struct falcon_psp_key *key)
+{
+	if (!IS_ERR_OR_NULL(key->simd))
+		crypto_free_aead(key->simd);
+	if (!IS_ERR_OR_NULL(key->aead))
+		crypto_free_aead(key->aead);
+	kfree_sensitive(key);
+}
+
+static void psp_key_work(struct work_struct *work)
+{
+	psp_key_destroy(container_of(to_rcu_work(work), struct falcon_psp_key,
+				     work));
+}
+
+/* IVs are compared modulo 2^64. */
+static bool psp_iv_after(u64 a, u64 b)
+{
+	return (s64)(a - b) > 0;
+}
+
+static void psp_key_put(struct falcon_psp_key *key)
+{
+	struct falcon_psp *psp;
+
+	if (!key || !refcount_dec_and_test(&key->refs))
+		return;
+	psp = key->psp;
+	if (key->shared) {
+		u64 iv = atomic64_read(&key->iv);
+
+		spin_lock_bh(&psp->lock);
+		hash_del(&key->node);
+		if (key->tx && psp_iv_after(iv, psp->iv_floor))
+			psp->iv_floor = iv;
+		spin_unlock_bh(&psp->lock);
+	}
+	if (!key->tx)
+		xa_erase_bh(&psp->spi, key->spi);
+	INIT_RCU_WORK(&key->work, psp_key_work);
+	queue_rcu_work(falcon_wq, &key->work);
+}
+
+static struct crypto_aead *psp_cipher(struct crypto_aead *like, const u8 *k,
+				      u8 version)
+{
+	struct crypto_aead *aead;
+	u32 type = like == psp_simd ? CRYPTO_ALG_INTERNAL : 0;
+	int err;
+
+	aead = crypto_alloc_aead(crypto_aead_driver_name(like), type,
+				 type | CRYPTO_ALG_ASYNC);
+	if (IS_ERR(aead))
+		return aead;
+	err = crypto_aead_setkey(aead, k, falcon_psp_key_len(version));
+	if (!err)
+		err = crypto_aead_setauthsize(aead, FALCON_PSP_ICV_LEN);
+	if (!err)
+		return aead;
+	crypto_free_aead(aead);
+	return ERR_PTR(err);
+}
+
+static struct falcon_psp_key *psp_key_make(struct falcon_psp *psp,
+					   const struct falcon_psp_grant *g)
+{
+	struct falcon_psp_key *key;
+	int err;
+
+	key = kzalloc(sizeof(*key), GFP_KERNEL_ACCOUNT);
+	if (!key)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&key->refs, 1);
+	key->psp = psp;
+	key->spi = g->spi;
+	key->version = g->version;
+	key->aead = psp_cipher(psp_aead, g->key, g->version);
+	err = PTR_ERR_OR_ZERO(key->aead);
+	if (!err && psp_simd) {
+		key->simd = psp_cipher(psp_simd, g->key, g->version);
+		err = PTR_ERR_OR_ZERO(key->simd);
+	}
+	if (!err)
+		return key;
+	psp_key_destroy(key);
+	return ERR_PTR(err);
+}
+
+/*
+ * Associations that connections share
+ */
+
+static u32 psp_share_hash(const u8 *share)
+{
+	return jhash(share, FALCON_PSP_SHARE_LEN, 0);
+}
+
+/* @which: SPI if @tx, else generation. Referenced; NULL: none, or no share. */
+static struct falcon_psp_key *psp_shared_find(struct falcon_psp *psp,
+					      const u8 *share, u8 version,
+					      bool tx, u32 which)
+{
+	struct falcon_psp_key *key;
+
+	if (!share)
+		return NULL;
+	spin_lock_bh(&psp->lock);
+	hash_for_each_possible(psp->shared, key, node, psp_share_hash(share)) {
+		if (!memcmp(key->share, share, sizeof(key->share)) &&
+		    key->version == version && key->tx == tx &&
+		    (tx ? key->spi : key->gen) == which &&
+		    refcount_inc_not_zero(&key->refs))
+			goto out;
+	}
+	key = NULL;
+out:
+	spin_unlock_bh(&psp->lock);
+	return key;
+}
+
+/*
+ * One that is granted again after it had ended begins beyond all the IVs that
+ * it may have taken before.
+ */
+static void psp_shared_add(struct falcon_psp *psp, struct falcon_psp_key *key,
+			   const u8 *share)
+{
+	if (!share)
+		return;
+	memcpy(key->share, share, sizeof(key->share));
+	key->shared = true;
+	spin_lock_bh(&psp->lock);
+	if (key->tx && psp_iv_after(psp->iv_floor, key->first_iv)) {
+		key->first_iv = psp->iv_floor;
+		atomic64_set(&key->iv, key->first_iv);
+	}
+	hash_add(psp->shared, &key->node, psp_share_hash(share));
+	spin_unlock_bh(&psp->lock);
+}
+
+/*
+ * Receiving
+ */
+
+/* Derives the key of an SPI of the present generation. */
+static void psp_rx_grant(struct falcon_psp *psp, u32 spi, u8 version,
+			 struct falcon_psp_grant *grant)
+{
+	lockdep_assert_held(&psp->mutex);
+	memset(grant, 0, sizeof(*grant));
+	grant->spi = spi;
+	grant->version = version;
+	falcon_psp_derive(&psp->device[!!(spi & FALCON_PSP_SPI_GEN)], spi,
+			  version, grant->key);
+}
+
+/* SPIs are random, of the generation, and never 0 (9.2.2.3). */
+static int psp_rx_take_spi(struct falcon_psp *psp, u32 gen, u32 *spi)
+{
+	int i, err = -EBUSY;
+
+	for (i = 0; i < PSP_SPI_TRIES && err == -EBUSY; i++) {
+		*spi = get_random_u32() & ~FALCON_PSP_SPI_GEN;
+		if (!*spi)
+			continue;
+		if (gen & 1)
+			*spi |= FALCON_PSP_SPI_GEN;
+		err = xa_insert_bh(&psp->spi, *spi, XA_ZERO_ENTRY, GFP_KERNEL);
+	}
+	return err == -EBUSY ? -ENOSPC : err;
+}
+
+static struct falcon_psp_key *psp_rx_make(struct falcon_psp *psp, u32 gen,
+					  u8 version,
+					  struct falcon_psp_grant *grant)
+{
+	struct falcon_psp_key *key;
+	u32 spi;
+	int err;
+
+	err = psp_rx_take_spi(psp, gen, &spi);
+	if (err)
+		return ERR_PTR(err);
+	psp_rx_grant(psp, spi, version, grant);
+	key = psp_key_make(psp, grant);
+	if (IS_ERR(key)) {
+		xa_erase_bh(&psp->spi, spi);
+		return key;
+	}
+	key->gen = gen;
+	xa_store_bh(&psp->spi, spi, key, GFP_KERNEL);
+	return key;
+}
+
+/* 9.2.2.3, step 2; a connection that had none begins with both the same. */
+static void psp_rx_set(struct falcon_conn *conn, struct falcon_psp_key *key)
+{
+	struct falcon_psp_sa *sa = &conn->rx_sa;
+	struct falcon_psp_key *cur, *prev;
+
+	spin_lock_bh(&conn->lock);
+	prev = rcu_dereference_protected(sa->prev_key, true);
+	cur = rcu_dereference_protected(sa->key, true);
+	sa->prev_spi = cur ? cur->spi : key->spi;
+	sa->spi = key->spi;
+	sa->gen = key->gen;
+	sa->version = key->version;
+	rcu_assign_pointer(sa->prev_key, cur);
+	rcu_assign_pointer(sa->key, key);
+	spin_unlock_bh(&conn->lock);
+	psp_key_put(prev);
+}
+
+/**
+ * falcon_psp_rx_new - a receiving association of the present generation
+ * @conn:	connection; it takes @version
+ * @version:	of falcon_psp_versions()
+ * @share:	NULL: of its own. Or FALCON_PSP_SHARE_LEN bytes: with equal
+ *		bytes comes the same association. They name a peer that has
+ *		proved who it is, and its incarnation: one that has forgotten
+ *		which IVs it took must not be given the same key again
+ * @grant:	written: for the peer; to be wiped by the caller
+ *
+ * It becomes current; the one that was current is accepted as the previous one
+ * until falcon_psp_rx_retire() or the next call (9.2.2.3, steps 2 and 4).
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL: no such version; -ENOSPC: no SPI is free; -ENOMEM or an
+ * errno of the cipher. Then nothing has changed.
+ */
+int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
+		      struct falcon_psp_grant *grant)
+{
+	struct falcon_net *fn = conn->fn;
+	struct falcon_psp *psp = fn->psp;
+	struct falcon_psp_key *key;
+
+	if (version > FALCON_PSP_VER_GMAC256)
+		return -EINVAL;
+	mutex_lock(&psp->mutex);
+	key = psp_shared_find(psp, share, version, false, fn->key_gen);
+	if (key) {
+		psp_rx_grant(psp, key->spi, version, grant);
+	} else {
+		key = psp_rx_make(psp, fn->key_gen, version, grant);
+		if (!IS_ERR(key))
+			psp_shared_add(psp, key, share);
+	}
+	mutex_unlock(&psp->mutex);
+	if (IS_ERR(key)) {
+		memzero_explicit(grant, sizeof(*grant));
+		return PTR_ERR(key);
+	}
+	psp_rx_set(conn, key);
+	return 0;
+}
+
+/**
+ * falcon_psp_rx_retire - accept the previous association no longer
+ * @conn:	connection, not locked
+ *
+ * Context: any but hard interrupt.
+ */
+void falcon_psp_rx_retire(struct falcon_conn *conn)
+{
+	struct falcon_psp_sa *sa = &conn->rx_sa;
+	struct falcon_psp_key *prev;
+
+	spin_lock_bh(&conn->lock);
+	prev = rcu_dereference_protected(sa->prev_key, true);
+	sa->prev_spi = sa->spi;
+	rcu_assign_pointer(sa->prev_key, NULL);
+	spin_unlock_bh(&conn->lock);
+	psp_key_put(prev);
+}
+
+/*
+ * Transmitting
+ */
+
+/* The counter that stamps the connection's packets */
+static u64 psp_conn_now(struct falcon_conn *conn)
+{
+	u64 now;
+
+	rcu_read_lock();
+	now = falcon_nic_counter(rcu_dereference(conn->nic));
+	rcu_read_unlock();
+	return now;
+}
+
+/**
+ * falcon_psp_tx_install - encrypt with what a peer has granted
+ * @conn:	connection; it takes the grant's version
+ * @share:	as for falcon_psp_rx_new(), but of grants of that peer
+ * @grant:	authentic; to be wiped by the caller
+ *
+ * Packets that are waiting for their departure get the new key as well. The
+ * grant in use already is not installed again: its IVs would begin anew.
+ *
+ * Context: process, may sleep.
+ * Return: 0; -EINVAL: no such version, or SPI 0; -ENOMEM or an errno of the
+ * cipher. Then nothing has changed.
+ */
+int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
+			  const struct falcon_psp_grant *grant)
+{
+	struct falcon_psp *psp = conn->fn->psp;
+	struct falcon_psp_key *key, *old;
+
+	if (grant->version > FALCON_PSP_VER_GMAC256 || !grant->spi)
+		return -EINVAL;
+	mutex_lock(&psp->mutex);
+	old = rcu_dereference_protected(conn->tx_sa.key,
+					lockdep_is_held(&psp->mutex));
+	if (old && old->spi == grant->spi) {
+		mutex_unlock(&psp->mutex);
+		return 0;
+	}
+	key = psp_shared_find(psp, share, grant->version, true, grant->spi);
+	if (!key) {
+		key = psp_key_make(psp, grant);
+		if (!IS_ERR(key)) {
+			key->tx = true;
+			key->first_iv = psp_conn_now(conn);
+			atomic64_set(&key->iv, key->first_iv);
+			psp_shared_add(psp, key, share);
+		}
+	}
+	if (!IS_ERR(key)) {
+		spin_lock_bh(&conn->lock);
+		conn->tx_sa.spi = key->spi;
+		conn->tx_sa.prev_spi = key->spi;
+		conn->tx_sa.version = key->version;
+		rcu_assign_pointer(conn->tx_sa.key, key);
+		spin_unlock_bh(&conn->lock);
+	}
+	mutex_unlock(&psp->mutex);
+	if (IS_ERR(key))
+		return PTR_ERR(key);
+	psp_key_put(old);
+	return 0;
+}
+
+/**
+ * falcon_psp_release - a connection has ended
+ * @conn:	has no reference left
+ *
+ * Context: process or softirq.
+ */
+void falcon_psp_release(struct falcon_conn *conn)
+{
+	psp_key_put(rcu_dereference_protected(conn->rx_sa.key, true));
+	psp_key_put(rcu_dereference_protected(conn->rx_sa.prev_key, true));
+	psp_key_put(rcu_dereference_protected(conn->tx_sa.key, true));
+}
+
+/*
+ * Namespaces and the module
+ */
+
+static void psp_new_device_key(struct crypto_aes_ctx *ctx)
+{
+	u8 key[FALCON_PSP_DEVKEY_LEN];
+
+	get_random_bytes(key, sizeof(key));
+	aes_expandkey(ctx, key, sizeof(key));
+	memzero_explicit(key, sizeof(key));
+}
+
+/**
+ * falcon_psp_net_init - make the device keys of a namespace
+ * @fn:		namespace
+ *
+ * Context: process, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int falcon_psp_net_init(struct falcon_net *fn)
+{
+	struct falcon_psp *psp = kzalloc(sizeof(*psp), GFP_KERNEL);
+
+	if (!psp)
+		return -ENOMEM;
+	mutex_init(&psp->mutex);
+	spin_lock_init(&psp->lock);
+	xa_init_flags(&psp->spi, XA_FLAGS_LOCK_BH);
+	hash_init(psp->shared);
+	psp_new_device_key(&psp->device[0]);
+	psp_new_device_key(&psp->device[1]);
+	fn->psp = psp;
+	return 0;
+}
+
+/**
+ * falcon_psp_net_exit - forget the device keys of a namespace
+ * @fn:		its connections have been freed
+ *
+ * Context: process, may sleep.
+ */
+void falcon_psp_net_exit(struct falcon_net *fn)
+{
+	WARN_ON_ONCE(!xa_empty(&fn->psp->spi));
+	xa_destroy(&fn->psp->spi);
+	kfree_sensitive(fn->psp);
+	fn->psp = NULL;
+}
+
+/**
+ * falcon_psp_init - find out which ciphers there are
+ *
+ * Context: module init.
+ * Return: 0, or -ENOENT: the kernel has no gcm(aes), or another errno.
+ */
+int falcon_psp_init(void)
+{
+	psp_aead = crypto_alloc_aead("gcm(aes)", 0, CRYPTO_ALG_ASYNC);
+	if (IS_ERR(psp_aead))
+		return PTR_ERR(psp_aead);
+	psp_simd = crypto_alloc_aead("__gcm(aes)", CRYPTO_ALG_INTERNAL,
+				     CRYPTO_ALG_INTERNAL | CRYPTO_ALG_ASYNC);
+	if (IS_ERR(psp_simd))
+		psp_simd = NULL;
+	return 0;
+}
+
+/**
+ * falcon_psp_exit - all keys have ended
+ */
+void falcon_psp_exit(void)
+{
+	if (psp_simd)
+		crypto_free_aead(psp_simd);
+	crypto_free_aead(psp_aead);
+}
