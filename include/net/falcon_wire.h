@@ -113,12 +113,23 @@ struct falcon_back_hdr {
 	__be64 cc;
 } __packed;
 
-struct falcon_eack_hdr {	/* 7.7.2; bit 0 is the base PSN */
-	struct falcon_back_hdr back;
+struct falcon_eack_bits {	/* of 7.7.2; bit 0 is the base PSN */
 	__be64 data_ack[2];	/* [0] bits 127:64, [1] bits 63:0 */
 	__be64 data_rx[2];
 	__be64 req;
 } __packed;
+
+struct falcon_eack_hdr {	/* 7.7.2 */
+	struct falcon_back_hdr back;
+	struct falcon_eack_bits bits;
+} __packed;
+
+/*
+ * Extension, agreed at set-up: receiver windows of twice or four times the
+ * size. An EACK has as many bitmaps then, the next ones for the next 128 data
+ * PSNs and the next 64 request PSNs. Its length tells how many.
+ */
+#define FALCON_WIN_SHIFT_MAX		2
 
 /*
  * 7.8 NACK.
@@ -137,7 +148,9 @@ struct falcon_nack_hdr {
 	__be32 code;
 } __packed;
 
-#define FALCON_MAX_HDR_LEN	sizeof(struct falcon_eack_hdr)	/* 72 */
+#define FALCON_MAX_HDR_LEN	(sizeof(struct falcon_back_hdr) +	/* 192 */ \
+				 (sizeof(struct falcon_eack_bits) <<	\
+				  FALCON_WIN_SHIFT_MAX))
 
 /*
  * PSP header with virtualization cookie (PSP Architecture Specification).

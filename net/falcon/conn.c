@@ -679,6 +679,7 @@ void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 			      struct falcon_core_cfg *cfg)
 {
 	const struct falcon_sysctls *s = &fn->sysctl;
+	u8 i;
 
 	memset(cfg, 0, sizeof(*cfg));
 	cfg->nr_flows = family == AF_INET ? READ_ONCE(s->flows_ipv4) :
@@ -686,10 +687,11 @@ void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 	cfg->loss = READ_ONCE(s->loss_policy);
 	cfg->features = FALCON_F_EACK_ALWAYS;
 	cfg->max_attempts = READ_ONCE(s->max_attempts);
-	cfg->tx_win[FALCON_WIN_REQ] = FALCON_RX_WIN_REQ;
-	cfg->tx_win[FALCON_WIN_DATA] = FALCON_RX_WIN_DATA;
-	cfg->rx_win[FALCON_WIN_REQ] = FALCON_RX_WIN_REQ;
-	cfg->rx_win[FALCON_WIN_DATA] = FALCON_RX_WIN_DATA;
+	cfg->win_shift = READ_ONCE(s->win_shift);
+	for (i = 0; i < FALCON_NR_WIN; i++) {
+		cfg->tx_win[i] = falcon_win_max(cfg, i);
+		cfg->rx_win[i] = falcon_win_max(cfg, i);
+	}
 	cfg->min_rto_ns = (u64)READ_ONCE(s->min_rto_us) * NSEC_PER_USEC;
 	cfg->max_rto_ns = max((u64)READ_ONCE(s->max_rto_us) * NSEC_PER_USEC,
 			      cfg->min_rto_ns);

@@ -113,22 +113,25 @@ static void falcon_ack_common(struct falcon_core *c, u8 type,
 	pi->own = 0;
 }
 
+static void falcon_ack_bitmap(u64 *bits, u32 words, const u64 *ring, u32 base)
+{
+	u32 i;
+
+	for (i = 0; i < words; i++)
+		bits[i] = falcon_ring_extract(ring, FALCON_RX_WIN_MAX,
+					      base + 64 * i);
+}
+
 static void falcon_ack_extend(struct falcon_core *c, struct falcon_pkt_info *pi)
 {
 	struct falcon_rxwin *req = &c->rx[FALCON_WIN_REQ];
 	struct falcon_rxwin *data = &c->rx[FALCON_WIN_DATA];
-	u8 i;
+	u32 words = 1 << c->cfg.win_shift;
 
-	pi->req_bits = falcon_ring_extract(req->rx, FALCON_RX_WIN_MAX,
-					   req->base);
-	for (i = 0; i < 2; i++) {
-		u32 psn = data->base + 64 * i;
-
-		pi->data_rx[i] = falcon_ring_extract(data->rx,
-						     FALCON_RX_WIN_MAX, psn);
-		pi->data_ack[i] = falcon_ring_extract(data->ack,
-						      FALCON_RX_WIN_MAX, psn);
-	}
+	pi->win_shift = c->cfg.win_shift;
+	falcon_ack_bitmap(pi->req_bits, words, req->rx, req->base);
+	falcon_ack_bitmap(pi->data_rx, 2 * words, data->rx, data->base);
+	falcon_ack_bitmap(pi->data_ack, 2 * words, data->ack, data->base);
 	if (req->own)
 		pi->own |= FALCON_OWN_REQUEST;
 	if (data->own)
@@ -273,7 +276,7 @@ void falcon_ack_one(struct falcon_core *c, struct falcon_txpkt *p, u64 now_ns)
 {
 	struct falcon_txwin *w = &c->tx[falcon_type_win(p->orig_type)];
 
-	falcon_bits_set(w->acked, p->psn - w->base);
+	falcon_txwin_note_acked(w, p->psn);
 	falcon_pkt_acked(c, p, now_ns);
 	falcon_ack_settle(w);
 }
@@ -301,37 +304,41 @@ bool falcon_ack_bases(struct falcon_core *c, const struct falcon_pkt_info *pi,
 	return true;
 }
 
-/* The bitmaps of an EACK for one window: acknowledged, and received */
-static void falcon_eack_bits(const struct falcon_pkt_info *pi, u8 win,
-			     u64 ack[2], u64 rx[2])
+/* Bitmaps of another width than agreed, or beyond what was sent */
+static bool falcon_eack_bad(const struct falcon_core *c,
+			    const struct falcon_pkt_info *pi)
 {
-	u8 i;
-
-	for (i = 0; i < 2; i++) {
-		if (win == FALCON_WIN_REQ) {
-			ack[i] = i ? 0 : pi->req_bits;
-			rx[i] = ack[i];
-		} else {
-			ack[i] = pi->data_ack[i];
-			rx[i] = pi->data_rx[i] | pi->data_ack[i];
-		}
-	}
-}
-
-static bool falcon_bits_beyond(const struct falcon_core *c,
-			       const struct falcon_pkt_info *pi)
-{
-	u64 ack[2], rx[2];
+	struct falcon_eack e;
 	u8 win;
 
 	if (pi->type != FALCON_PKT_EACK)
 		return false;
+	if (pi->win_shift != c->cfg.win_shift)
+		return true;
 	for (win = 0; win < FALCON_NR_WIN; win++) {
-		falcon_eack_bits(pi, win, ack, rx);
-		if (falcon_bits_len(rx) > c->tx[win].next - pi->rbpsn[win])
+		e = falcon_eack_of(pi, win);
+		if (falcon_eack_len(&e) > c->tx[win].next - e.base)
 			return true;
 	}
 	return false;
+}
+
+/* What 64 bits of an EACK from @psn on say that is not known yet */
+struct falcon_eack_news {
+	u64 ack;
+	u64 rx;
+};
+
+static bool falcon_eack_news(const struct falcon_txwin *w,
+			     const struct falcon_eack *e, u32 psn,
+			     struct falcon_eack_news *news)
+{
+	u64 acked = falcon_ring_extract(w->acked, FALCON_RX_WIN_MAX, psn);
+	u64 rcvd = falcon_ring_extract(w->rcvd, FALCON_RX_WIN_MAX, psn);
+
+	news->ack = falcon_eack_bits(e, e->ack, psn) & ~acked;
+	news->rx = falcon_eack_bits(e, e->rx, psn) & ~acked & ~rcvd;
+	return news->ack | news->rx;
 }
 
 /* 9.2.3: the bitmaps are ORed into ours; what is new in them is acted on. */
@@ -339,33 +346,30 @@ static void falcon_eack_win(struct falcon_core *c,
 			    const struct falcon_pkt_info *pi, u8 win,
 			    u64 now_ns)
 {
+	struct falcon_eack_news news[FALCON_RX_WIN_MAX / 64];
+	struct falcon_eack e = falcon_eack_of(pi, win);
 	struct falcon_txwin *w = &c->tx[win];
-	u32 moved = w->base - pi->rbpsn[win];
 	struct falcon_txpkt *p, *n;
-	u64 ack[2], rx[2], news[2];
-	u32 len, off;
-	u8 i;
+	u32 words = 0, off, i;
 
-	falcon_eack_bits(pi, win, ack, rx);
-	falcon_bits_shift(ack, moved);
-	falcon_bits_shift(rx, moved);
-	for (i = 0; i < 2; i++)
-		news[i] = (ack[i] | (rx[i] & ~w->rcvd[i])) & ~w->acked[i];
-	len = falcon_bits_len(news);
-	if (!len)
+	for (i = 0; i < e.words; i++)
+		if (falcon_eack_news(w, &e, w->base + 64 * i, &news[i]))
+			words = i + 1;
+	if (!words)
 		return;
 
 	list_for_each_entry_safe(p, n, &w->pkts, win_node) {
 		off = p->psn - w->base;
-		if (off >= len)
+		if (off >= 64 * words)
 			break;
-		if (falcon_bits_test(ack, off))
+		if (news[off / 64].ack & falcon_ring_mask(off))
 			falcon_pkt_acked(c, p, now_ns);
-		else if (falcon_bits_test(news, off))
+		else if (news[off / 64].rx & falcon_ring_mask(off))
 			falcon_pkt_rcvd(c, p, now_ns);
 	}
-	w->acked[0] |= ack[0];
-	w->acked[1] |= ack[1];
+	for (i = 0; i < words; i++)
+		falcon_ring_or(w->acked, FALCON_RX_WIN_MAX, w->base + 64 * i,
+			       news[i].ack);
 	falcon_ack_settle(w);
 }
 
@@ -402,7 +406,7 @@ static void falcon_ack_rtt(struct falcon_core *c,
 static bool falcon_ack_valid(struct falcon_core *c,
 			     const struct falcon_pkt_info *pi, u64 now_ns)
 {
-	if (falcon_bases_beyond(c, pi) || falcon_bits_beyond(c, pi) ||
+	if (falcon_bases_beyond(c, pi) || falcon_eack_bad(c, pi) ||
 	    (pi->type == FALCON_PKT_NACK &&
 	     !falcon_before(pi->nack_psn, c->tx[pi->nack_win].next))) {
 		c->stats.rx_bad_ack++;

@@ -728,6 +728,18 @@ u16 falcon_cm_check_answer(const struct falcon_cm_msg *own,
 	return 0;
 }
 
+/* The narrowest windows, 2^shift times those of section 9, that hold @m's */
+static u8 falcon_cm_win_shift(const struct falcon_cm_msg *m)
+{
+	u8 shift = 0;
+
+	while (shift < FALCON_WIN_SHIFT_MAX &&
+	       (m->rx_win[FALCON_WIN_REQ] > FALCON_RX_WIN_REQ << shift ||
+		m->rx_win[FALCON_WIN_DATA] > FALCON_RX_WIN_DATA << shift))
+		shift++;
+	return shift;
+}
+
 /**
  * falcon_cm_agree() - the parameters of a connection, from both sides' words
  * @cfg:	in: this end's settings; out: with what concerns both ends
@@ -735,7 +747,8 @@ u16 falcon_cm_check_answer(const struct falcon_cm_msg *own,
  * @peer:	the ACCEPT, or the INIT that @own answers
  *
  * A transmit window larger than the peer's receiver window would only have
- * packets dropped there, so it bounds ours (9.1.1, 9.2.1).
+ * packets dropped there, so it bounds ours (9.1.1, 9.2.1). Windows wider than
+ * those of section 9 need wider EACKs: as wide as both sides asked for.
  */
 void falcon_cm_agree(struct falcon_core_cfg *cfg,
 		     const struct falcon_cm_msg *own,
@@ -754,10 +767,14 @@ void falcon_cm_agree(struct falcon_core_cfg *cfg,
 	cfg->max_rto_ns = (u64)max(own->max_rto_us, peer->max_rto_us) * 1000;
 	cfg->tx_rsn = own->rsn;
 	cfg->rx_rsn = peer->rsn;
+	cfg->win_shift = min(falcon_cm_win_shift(own),
+			     falcon_cm_win_shift(peer));
 	for (i = 0; i < FALCON_NR_WIN; i++) {
+		u16 most = falcon_win_max(cfg, i);
+
 		cfg->tx_psn[i] = own->psn[i];
 		cfg->rx_psn[i] = peer->psn[i];
-		cfg->rx_win[i] = own->rx_win[i];
-		cfg->tx_win[i] = min(cfg->tx_win[i], peer->rx_win[i]);
+		cfg->rx_win[i] = min(own->rx_win[i], most);
+		cfg->tx_win[i] = min3(cfg->tx_win[i], peer->rx_win[i], most);
 	}
 }

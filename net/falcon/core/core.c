@@ -30,7 +30,8 @@ void falcon_core_init(struct falcon_core *c, const struct falcon_core_cfg *cfg,
 	c->res = res;
 	for (i = 0; i < FALCON_NR_WIN; i++) {
 		falcon_txwin_init(&c->tx[i], cfg->tx_psn[i], cfg->tx_win[i]);
-		falcon_rxwin_init(&c->rx[i], cfg->rx_psn[i], cfg->rx_win[i]);
+		falcon_rxwin_init(&c->rx[i], cfg->rx_psn[i],
+				  min(cfg->rx_win[i], falcon_win_max(cfg, i)));
 	}
 	for (i = 0; i < FALCON_NR_CLASS; i++)
 		INIT_LIST_HEAD(&c->lost[i]);

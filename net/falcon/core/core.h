@@ -28,7 +28,7 @@
 #define FALCON_MAX_FLOWS	4
 #define FALCON_RX_WIN_REQ	64	/* 9: receiver request window */
 #define FALCON_RX_WIN_DATA	128	/* 9: receiver data window */
-#define FALCON_RX_WIN_MAX	512	/* widest negotiated receiver window */
+#define FALCON_RX_WIN_MAX	(FALCON_RX_WIN_DATA << FALCON_WIN_SHIFT_MAX)
 #define FALCON_TX_WIN_MAX	1024
 #define FALCON_NACK_QUEUE	8	/* pending NACKs; a lost NACK is recovered */
 #define FALCON_NO_TIMER		(~0ULL)
@@ -64,6 +64,9 @@ enum falcon_win {
  * @rx_rsn:		initial RSN as target
  * @tx_win:		transmit window in packets, for each window
  * @rx_win:		receiver window in packets, for each window, own side
+ * @win_shift:		receiver windows of both ends may be 2^this times those of
+ *		section 9, and the bitmaps of an EACK are; 0 to
+ *		FALCON_WIN_SHIFT_MAX
  * @mtu:		largest payload of a packet, bytes
  * @max_attempts:	Max Retransmit Attempts (9.1.1)
  * @rto_ns:		initial RTO
@@ -98,6 +101,7 @@ struct falcon_core_cfg {
 	u8  proto;
 	u8  nr_flows;
 	u8  max_attempts;
+	u8  win_shift;
 	u32 tx_psn[FALCON_NR_WIN];
 	u32 rx_psn[FALCON_NR_WIN];
 	u32 tx_rsn;
@@ -122,6 +126,13 @@ struct falcon_core_cfg {
 	u8  flow_burst;
 	const struct falcon_fae_ops *fae;
 };
+
+/* The largest receiver window: that of section 9, or wider if agreed. */
+static inline u16 falcon_win_max(const struct falcon_core_cfg *cfg, u8 win)
+{
+	return (win == FALCON_WIN_REQ ? FALCON_RX_WIN_REQ :
+					FALCON_RX_WIN_DATA) << cfg->win_shift;
+}
 
 /* Why packets were retransmitted, counted apart. */
 enum falcon_retx_reason {
@@ -212,9 +223,12 @@ struct falcon_core_stats {
  * @echo_t2:	BACK, EACK, NACK: t2
  * @cc_metadata: BACK, EACK, NACK: from RUE to RUE
  * @nack_psn:	NACK: PSN of the packet that it is about
- * @data_ack:	EACK: bit 0 of word 0 is the base PSN
+ * @win_shift:	EACK: its bitmaps are 2^this times those of 7.7.2
+ * @data_ack:	EACK: bit 0 of word 0 is the base PSN; 2 << @win_shift words
  * @data_rx:	EACK: as @data_ack
- * @req_bits:	EACK: bit 0 is the base PSN
+ * @req_bits:	EACK: as @data_ack, half as many words
+ *
+ * Of another type the three bitmaps are undefined.
  */
 struct falcon_pkt_info {
 	u8  type;
@@ -243,9 +257,10 @@ struct falcon_pkt_info {
 	u32 echo_t2;
 	u32 cc_metadata;
 	u32 nack_psn;
-	u64 data_ack[2];
-	u64 data_rx[2];
-	u64 req_bits;
+	u8  win_shift;
+	u64 data_ack[FALCON_RX_WIN_MAX / 64];
+	u64 data_rx[FALCON_RX_WIN_MAX / 64];
+	u64 req_bits[FALCON_RX_WIN_MAX / 128];
 };
 
 /**
@@ -365,6 +380,7 @@ enum falcon_txpkt_state {
 #define FALCON_RXF_RNR		BIT(1)	/* pull: not before due_ns */
 #define FALCON_RXF_HELD		BIT(2)	/* holds network request resources */
 
+/* Transmit window. The bitmaps are rings, as the receiver's below. */
 struct falcon_txwin {
 	u32 base;			/* oldest PSN not acknowledged */
 	u32 next;			/* PSN of the next packet */
@@ -374,8 +390,8 @@ struct falcon_txwin {
 	u8  probe_backoff;
 	struct list_head pkts;		/* sent and not acknowledged, PSN order */
 	struct list_head rcvd_pkts;	/* of these, received; due order */
-	u64 acked[2];			/* 9.1.1 bitmaps; bit 0 is the base */
-	u64 rcvd[2];
+	u64 acked[FALCON_RX_WIN_MAX / 64]; /* 9.1.1 */
+	u64 rcvd[FALCON_RX_WIN_MAX / 64];
 };
 
 /*

@@ -24,11 +24,6 @@
 #define RACK_CALM	64		/* RTTs */
 #define STAMP_SLACK_NS	1000u		/* time-stamps are in 131 ns */
 
-static const u8 falcon_bitmap_bits[FALCON_NR_WIN] = {
-	[FALCON_WIN_REQ] = FALCON_RX_WIN_REQ,
-	[FALCON_WIN_DATA] = FALCON_RX_WIN_DATA,
-};
-
 static u64 falcon_rtt(const struct falcon_core *c)
 {
 	return c->srtt_ns ?: c->rto_ns;
@@ -67,37 +62,20 @@ static void falcon_mark(struct falcon_core *c, struct falcon_txpkt *p,
 	falcon_pkt_lost(c, p, reason);
 }
 
-/* The received bits of an EACK for a window; an acknowledged one is received */
-static void falcon_rx_bits(const struct falcon_pkt_info *pi, u8 win,
-			   u64 bits[2])
-{
-	if (win == FALCON_WIN_REQ) {
-		bits[0] = pi->req_bits;
-		bits[1] = 0;
-	} else {
-		bits[0] = pi->data_rx[0] | pi->data_ack[0];
-		bits[1] = pi->data_rx[1] | pi->data_ack[1];
-	}
-}
-
 /*
  * The PSN below which a '0' of the bitmap is a loss: psn_high - ooo_threshold.
  * False if nothing can be: no bits, or no hole below the highest.
  */
 static bool falcon_ooo_limit(const struct falcon_core *c,
-			     const struct falcon_pkt_info *pi, u8 win,
-			     u32 *limit)
+			     const struct falcon_eack *e, u32 *limit)
 {
-	u64 bits[2];
-	u32 len;
+	u32 len = falcon_eack_len(e), set = 0, i;
 
-	falcon_rx_bits(pi, win, bits);
-	len = falcon_bits_len(bits);
-	if (len == hweight64(bits[0]) + hweight64(bits[1]))
+	for (i = 0; i < e->words; i++)
+		set += hweight64(falcon_eack_rx(e, i));
+	if (len == set || len - 1 <= c->cfg.ooo_threshold)
 		return false;
-	if (len - 1 <= c->cfg.ooo_threshold)
-		return false;
-	*limit = pi->rbpsn[win] + len - 1 - c->cfg.ooo_threshold;
+	*limit = e->base + len - 1 - c->cfg.ooo_threshold;
 	return true;
 }
 
@@ -105,19 +83,19 @@ static bool falcon_ooo_limit(const struct falcon_core *c,
 bool falcon_loss_eack_drop(const struct falcon_core *c,
 			   const struct falcon_pkt_info *pi)
 {
-	u64 bits[2];
-	u32 limit;
+	struct falcon_eack e;
+	u32 limit, i;
 	u8 win;
 
 	for (win = 0; win < FALCON_NR_WIN; win++) {
-		if (!falcon_ooo_limit(c, pi, win, &limit))
+		e = falcon_eack_of(pi, win);
+		if (!falcon_ooo_limit(c, &e, &limit))
 			continue;
-		falcon_rx_bits(pi, win, bits);
-		limit -= pi->rbpsn[win];
-		if (~bits[0] & (limit >= 64 ? ~0ULL : (1ULL << limit) - 1))
-			return true;
-		if (limit > 64 && ~bits[1] & ((1ULL << (limit - 64)) - 1))
-			return true;
+		limit -= e.base;
+		for (i = 0; 64 * i < limit; i++)
+			if (~falcon_eack_rx(&e, i) &
+			    ~0ULL >> (64 - min(64U, limit - 64 * i)))
+				return true;
 	}
 	return false;
 }
@@ -128,13 +106,15 @@ static void falcon_loss_ooo(struct falcon_core *c,
 			    struct falcon_loss *loss)
 {
 	struct falcon_txpkt *p, *n;
+	struct falcon_eack e;
 	u32 limit;
 	u8 win;
 
 	if (pi->type != FALCON_PKT_EACK)
 		return;
 	for (win = 0; win < FALCON_NR_WIN; win++) {
-		if (!falcon_ooo_limit(c, pi, win, &limit))
+		e = falcon_eack_of(pi, win);
+		if (!falcon_ooo_limit(c, &e, &limit))
 			continue;
 		list_for_each_entry_safe(p, n, &c->tx[win].pkts, win_node) {
 			if (!falcon_before(p->psn, limit))
@@ -465,7 +445,7 @@ static bool falcon_attempt_counts(const struct falcon_core *c,
 		return true;
 	if (p->state == FALCON_TXPKT_RCVD || p->flags & FALCON_TXF_NO_RESOURCE)
 		return false;
-	return p->psn - c->tx[win].base < falcon_bitmap_bits[win];
+	return p->psn - c->tx[win].base < falcon_win_max(&c->cfg, win);
 }
 
 /*
@@ -546,7 +526,7 @@ static void falcon_rcvd_timer(struct falcon_core *c, u8 win, u64 now_ns)
 		}
 		p->flags |= FALCON_TXF_STALE;
 		p->due_ns = due;
-		falcon_bits_clear(w->rcvd, p->psn - w->base);
+		falcon_txwin_note_rcvd(w, p->psn, false);
 		list_move_tail(&p->time_node, &w->rcvd_pkts);
 	}
 }

@@ -57,7 +57,7 @@ static void falcon_pkt_leave_state(struct falcon_core *c,
 		break;
 	case FALCON_TXPKT_RCVD:
 		p->flags &= ~FALCON_TXF_STALE;
-		falcon_bits_clear(c->tx[win].rcvd, p->psn - c->tx[win].base);
+		falcon_txwin_note_rcvd(&c->tx[win], p->psn, false);
 		break;
 	}
 }
@@ -116,7 +116,7 @@ void falcon_pkt_rcvd(struct falcon_core *c, struct falcon_txpkt *p, u64 now_ns)
 	p->state = FALCON_TXPKT_RCVD;
 	p->due_ns = now_ns + falcon_rto(c, w->probe_backoff);
 	list_add_tail(&p->time_node, &w->rcvd_pkts);
-	falcon_bits_set(w->rcvd, p->psn - w->base);
+	falcon_txwin_note_rcvd(w, p->psn, true);
 }
 
 /* PSN order within each class: from the back, where most belong. */

@@ -129,7 +129,7 @@ void falcon_txwin_advance(struct falcon_txwin *w, u32 base)
 {
 	u32 n = base - w->base;
 
+	falcon_ring_clear_range(w->acked, RING, w->base, n);
+	falcon_ring_clear_range(w->rcvd, RING, w->base, n);
 	w->base = base;
-	falcon_bits_shift(w->acked, n);
-	falcon_bits_shift(w->rcvd, n);
 }

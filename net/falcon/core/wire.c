@@ -148,6 +148,12 @@ static int falcon_parse_resync(const struct falcon_resync_hdr *h,
 	return 0;
 }
 
+static unsigned int falcon_eack_len_of(u8 win_shift)
+{
+	return sizeof(struct falcon_back_hdr) +
+	       (sizeof(struct falcon_eack_bits) << win_shift);
+}
+
 /* What BACK, EACK and NACK share: 7.7.1 and 7.8, words 1 and 4 to 7 */
 static int falcon_parse_ack_common(const struct falcon_back_hdr *h,
 				   struct falcon_pkt_info *pi)
@@ -178,11 +184,16 @@ static int falcon_parse_back(const struct falcon_back_hdr *h,
 static int falcon_parse_eack(const struct falcon_eack_hdr *h,
 			     struct falcon_pkt_info *pi)
 {
-	pi->data_ack[0] = be64_to_cpu(h->data_ack[1]);
-	pi->data_ack[1] = be64_to_cpu(h->data_ack[0]);
-	pi->data_rx[0] = be64_to_cpu(h->data_rx[1]);
-	pi->data_rx[1] = be64_to_cpu(h->data_rx[0]);
-	pi->req_bits = be64_to_cpu(h->req);
+	const struct falcon_eack_bits *b = &h->bits;
+	u32 i;
+
+	for (i = 0; i < 1 << pi->win_shift; i++, b++) {
+		pi->data_ack[2 * i] = be64_to_cpu(b->data_ack[1]);
+		pi->data_ack[2 * i + 1] = be64_to_cpu(b->data_ack[0]);
+		pi->data_rx[2 * i] = be64_to_cpu(b->data_rx[1]);
+		pi->data_rx[2 * i + 1] = be64_to_cpu(b->data_rx[0]);
+		pi->req_bits[i] = be64_to_cpu(b->req);
+	}
 	return falcon_parse_back(&h->back, pi);
 }
 
@@ -247,6 +258,18 @@ static int falcon_parse_by_type(const void *buf, struct falcon_pkt_info *pi)
 	return 0;
 }
 
+/* An EACK is as long as its bitmaps; it has no payload. */
+static void falcon_eack_width(struct falcon_pkt_info *pi, unsigned int len)
+{
+	u8 shift;
+
+	for (shift = 1; shift <= FALCON_WIN_SHIFT_MAX; shift++)
+		if (len == falcon_eack_len_of(shift)) {
+			pi->win_shift = shift;
+			pi->hdr_len = len;
+		}
+}
+
 /**
  * falcon_wire_parse() - parse and validate a Falcon header (section 7)
  * @buf:	Falcon header and, in the plain, all of its payload; any
@@ -266,14 +289,17 @@ int falcon_wire_parse(const void *buf, unsigned int len,
 {
 	const struct falcon_back_hdr *h = buf;
 	u32 w0;
+	u8 type;
 
 	if (len < offsetofend(struct falcon_back_hdr, type))
 		return -FALCON_BAD_SHORT;
 
-	memset(pi, 0, sizeof(*pi));
+	type = FIELD_GET(W1_TYPE, be32_to_cpu(h->type));
+	memset(pi, 0, type == FALCON_PKT_EACK ? sizeof(*pi) :
+		      offsetof(struct falcon_pkt_info, data_ack));
 	w0 = be32_to_cpu(h->ver_cid);
 	pi->cid = FIELD_GET(W0_CID, w0);
-	pi->type = FIELD_GET(W1_TYPE, be32_to_cpu(h->type));
+	pi->type = type;
 	pi->hdr_len = falcon_hdr_len[pi->type];
 
 	if (FIELD_GET(W0_VERSION, w0) != FALCON_WIRE_VERSION)
@@ -282,6 +308,8 @@ int falcon_wire_parse(const void *buf, unsigned int len,
 		return -FALCON_BAD_RESERVED;
 	if (!pi->hdr_len)
 		return -FALCON_BAD_TYPE;
+	if (pi->type == FALCON_PKT_EACK)
+		falcon_eack_width(pi, len);
 	if (len < pi->hdr_len)
 		return -FALCON_BAD_SHORT;
 
@@ -332,12 +360,17 @@ static void falcon_build_back(const struct falcon_pkt_info *pi,
 static void falcon_build_eack(const struct falcon_pkt_info *pi,
 			      struct falcon_eack_hdr *h)
 {
+	struct falcon_eack_bits *b = &h->bits;
+	u32 i;
+
 	falcon_build_back(pi, &h->back);
-	h->data_ack[0] = cpu_to_be64(pi->data_ack[1]);
-	h->data_ack[1] = cpu_to_be64(pi->data_ack[0]);
-	h->data_rx[0] = cpu_to_be64(pi->data_rx[1]);
-	h->data_rx[1] = cpu_to_be64(pi->data_rx[0]);
-	h->req = cpu_to_be64(pi->req_bits);
+	for (i = 0; i < 1 << pi->win_shift; i++, b++) {
+		b->data_ack[0] = cpu_to_be64(pi->data_ack[2 * i + 1]);
+		b->data_ack[1] = cpu_to_be64(pi->data_ack[2 * i]);
+		b->data_rx[0] = cpu_to_be64(pi->data_rx[2 * i + 1]);
+		b->data_rx[1] = cpu_to_be64(pi->data_rx[2 * i]);
+		b->req = cpu_to_be64(pi->req_bits[i]);
+	}
 }
 
 static void falcon_build_base(const struct falcon_pkt_info *pi,
@@ -420,7 +453,7 @@ unsigned int falcon_wire_build(const struct falcon_pkt_info *pi, void *hdr)
 		break;
 	case FALCON_PKT_EACK:
 		falcon_build_eack(pi, hdr);
-		break;
+		return falcon_eack_len_of(pi->win_shift);
 	}
 	return falcon_hdr_len[pi->type];
 }

@@ -257,9 +257,12 @@ local function acknowledgement(buf, tree, type)
 
 	ack_header(buf, tree, type == 0x8)
 	if type == 0xa then
-		tree:add(f.data_ack, buf(32, 16))
-		tree:add(f.data_rx, buf(48, 16))
-		tree:add(f.req_bits, buf(64, 8))
+		-- wider windows repeat the bitmaps
+		for off = 32, buf:len() - 40, 40 do
+			tree:add(f.data_ack, buf(off, 16))
+			tree:add(f.data_rx, buf(off + 16, 16))
+			tree:add(f.req_bits, buf(off + 32, 8))
+		end
 	elseif type == 0x8 then
 		tree:add(f.nack_psn, buf(32, 4))
 		tree:add(f.nack_code, buf(36, 1))

@@ -105,8 +105,9 @@ static void set_up(void)
 		cfg.rx_psn[k] = psn;
 		cfg.tx_win[k] = 1 + below(200);
 	}
-	cfg.rx_win[0] = FALCON_RX_WIN_REQ >> below(5);
-	cfg.rx_win[1] = FALCON_RX_WIN_DATA >> below(5);
+	cfg.win_shift = below(FALCON_WIN_SHIFT_MAX + 1);
+	cfg.rx_win[0] = falcon_win_max(&cfg, 0) >> below(5);
+	cfg.rx_win[1] = falcon_win_max(&cfg, 1) >> below(5);
 	cfg.tx_rsn = budgets & 8 ? 0xfffffffe : 7;
 	cfg.rx_rsn = cfg.tx_rsn;
 	for (e = 0; e < 2; e++) {

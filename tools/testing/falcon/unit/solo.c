@@ -262,7 +262,7 @@ void solo_eack(struct solo *s, u32 req, u32 data, u64 req_bits, u64 data_ack,
 	solo_base_pi(s, FALCON_PKT_EACK, &pi);
 	pi.rbpsn[REQ] = req;
 	pi.rbpsn[DATA] = data;
-	pi.req_bits = req_bits;
+	pi.req_bits[0] = req_bits;
 	pi.data_ack[0] = data_ack;
 	pi.data_rx[0] = data_rx;
 	pi.own = own;

@@ -159,21 +159,18 @@ TEST(eack_data_rx_bits_are_received_9_2_3)
 	EXPECT_EQ(s.c.tx[DATA].orc, 3);
 }
 
-/*
- * spec: 9-11 9.1.1-6 9.2.3-5 bitmaps are ORed: a bit once seen stays, at its
- * moved place
- */
+/* spec: 9-11 9.1.1-6 9.2.3-5 bitmaps are ORed: a bit once seen stays */
 TEST(eack_bitmaps_are_ored_9_2_3)
 {
 	sent(10, 0);
 	solo_eack(&s, 0, 0, 0, 0, 0x3f0, 0);
 	EXPECT_EQ(s.c.tx[DATA].rcvd[0], 0x3f0);
 	solo_eack(&s, 0, 4, 0, 0, 0, 0);
-	EXPECT_EQ(s.c.tx[DATA].rcvd[0], 0x3f);
+	EXPECT_EQ(s.c.tx[DATA].rcvd[0], 0x3f0);
 	EXPECT_EQ(s.txn[9].pkt.state, FALCON_TXPKT_RCVD);
 	solo_eack(&s, 0, 4, 0, 0x2, 0x2, 0);
-	EXPECT_EQ(s.c.tx[DATA].acked[0], 0x2);
-	EXPECT_EQ(s.c.tx[DATA].rcvd[0], 0x3d);
+	EXPECT_EQ(s.c.tx[DATA].acked[0], 0x20);
+	EXPECT_EQ(s.c.tx[DATA].rcvd[0], 0x3d0);
 }
 
 /* spec: 9.1.1-6 9.2.3-6 all 128 bits of the data bitmaps count */
@@ -189,6 +186,40 @@ TEST(eack_high_bits_9_2_3)
 	EXPECT_EQ(s.txn[125].pkt.state, FALCON_TXPKT_FLIGHT);
 	EXPECT_EQ(s.txn[126].pkt.state, FALCON_TXPKT_DONE);
 	EXPECT_EQ(s.txn[127].pkt.state, FALCON_TXPKT_RCVD);
+}
+
+/*
+ * spec: 7.7.2+1 9.2.3-6 a wide EACK acknowledges as far as its bitmaps reach;
+ * one of another width than agreed is not believed
+ */
+TEST(eack_wide_9_2_3)
+{
+	struct falcon_pkt_info pi;
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.win_shift = 2;
+	solo_start(&s);
+	for (i = 0; i < 300; i++)
+		solo_push(&s, 100);
+	ASSERT_EQ(solo_flush(&s), 300);
+	solo_base_pi(&s, FALCON_PKT_EACK, &pi);
+	pi.rbpsn[DATA] = 1;
+	pi.data_ack[4] = 1ULL << 20;
+	pi.data_rx[4] = 3ULL << 20;
+	pi.win_shift = 1;
+	solo_rx(&s, &pi);
+	EXPECT_EQ(s.c.stats.rx_bad_ack, 1);
+	EXPECT_EQ(s.c.tx[DATA].base, 0);
+	pi.win_shift = 2;
+	solo_rx(&s, &pi);
+	EXPECT_EQ(s.txn[0].pkt.state, FALCON_TXPKT_DONE);
+	EXPECT_EQ(s.txn[276].pkt.state, FALCON_TXPKT_FLIGHT);
+	EXPECT_EQ(s.txn[277].pkt.state, FALCON_TXPKT_DONE);
+	EXPECT_EQ(s.txn[278].pkt.state, FALCON_TXPKT_RCVD);
+	EXPECT_EQ(s.txn[279].pkt.state, FALCON_TXPKT_FLIGHT);
+	solo_back(&s, 0, 300);
+	EXPECT_EQ(s.c.tx[DATA].acked[4] | s.c.tx[DATA].rcvd[4], 0);
 }
 
 /* spec: 9.2.3+3 received shows that a packet marked lost is not */

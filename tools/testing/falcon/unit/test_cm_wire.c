@@ -455,6 +455,39 @@ TEST(reserved_bytes)
 	EXPECT_EQ(got.detail, FALCON_CM_TLV_SERVICE);
 }
 
+/*
+ * spec: 7.7.2+1 wide windows are as wide as both ends ask for; a peer with those
+ * of section 9 gets EACKs of 7.7.2
+ */
+TEST(wide_windows_are_agreed_9)
+{
+	static const u16 win[][FALCON_NR_WIN] = {
+		{ 64, 128 }, { 64, 129 }, { 65, 10 }, { 200, 300 }, { 256, 512 },
+		{ 1000, 60000 },
+	};
+	static const u8 shift[] = { 0, 1, 1, 2, 2, 2 };
+	u32 i, k, w;
+
+	for (i = 0; i < ARRAY_SIZE(win); i++)
+		for (k = 0; k < ARRAY_SIZE(win); k++) {
+			struct falcon_cm_msg own = init, peer = answer_to(&init);
+			struct falcon_core_cfg a = { .tx_win = { 1024, 1024 } };
+			struct falcon_core_cfg b = a;
+
+			memcpy(own.rx_win, win[i], sizeof(own.rx_win));
+			memcpy(peer.rx_win, win[k], sizeof(own.rx_win));
+			falcon_cm_agree(&a, &own, &peer);
+			falcon_cm_agree(&b, &peer, &own);
+			EXPECT_EQ(a.win_shift, min(shift[i], shift[k]));
+			EXPECT_EQ(b.win_shift, a.win_shift);
+			for (w = 0; w < FALCON_NR_WIN; w++) {
+				EXPECT_LE(a.rx_win[w], win[i][w]);
+				EXPECT_LE(a.rx_win[w], falcon_win_max(&a, w));
+				EXPECT_EQ(a.tx_win[w], b.rx_win[w]);
+			}
+		}
+}
+
 /* spec: both ends come to the same parameters, mirrored */
 TEST(both_ends_agree)
 {

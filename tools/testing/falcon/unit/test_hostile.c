@@ -74,7 +74,7 @@ static void forge_ack(struct falcon_pkt_info *pi)
 	pi->data_ack[0] = unit_rand() & pi->data_rx[0];
 	pi->data_rx[1] = evil() ? unit_rand() : 0;
 	pi->data_ack[1] = evil() ? unit_rand() : 0;
-	pi->req_bits = some_bits(pi->rbpsn[REQ], s.c.tx[REQ].next);
+	pi->req_bits[0] = some_bits(pi->rbpsn[REQ], s.c.tx[REQ].next);
 	pi->echo_t1 += evil() ? unit_rand() : 0;
 	pi->echo_t2 += evil() ? unit_rand() : 0;
 	pi->ecn = unit_rand() & 0x3fff;

@@ -92,7 +92,7 @@ TEST(rx_last_psn_of_window_9_2_2_4)
 	EXPECT_TRUE(solo_rx_pull(&s, 63, 63));
 	take_ack(FALCON_PKT_EACK);
 	EXPECT_EQ(s.pi.data_rx[1], 1ULL << 63);
-	EXPECT_EQ(s.pi.req_bits, 1ULL << 63);
+	EXPECT_EQ(s.pi.req_bits[0], 1ULL << 63);
 }
 
 /*
@@ -351,7 +351,7 @@ TEST(eack_for_request_bits_9_1_6)
 	solo_init(&s, true);
 	solo_rx_pull(&s, 1, 1);
 	take_ack(FALCON_PKT_EACK);
-	EXPECT_EQ(s.pi.req_bits, 2);
+	EXPECT_EQ(s.pi.req_bits[0], 2);
 }
 
 /* spec: 9.1.6-10 EACK if the data ACK bitmap is not zero */
@@ -585,22 +585,46 @@ TEST(rx_oversize_is_dropped_8_1)
 	EXPECT_EQ(s.c.rx[REQ].base, 0);
 }
 
-/* spec: 9+1 receiver windows wider than the bitmaps of an EACK work */
+/*
+ * spec: 9+1 7.7.2+1 receiver windows four times as wide work, if agreed, and
+ * the EACK shows them whole
+ */
 TEST(rx_wide_window_9)
 {
 	u32 i;
 
 	solo_cfg(&s, true);
-	s.cfg.rx_win[DATA] = FALCON_RX_WIN_MAX;
+	s.cfg.win_shift = 2;
+	s.cfg.rx_win[DATA] = 512;
+	s.cfg.rx_win[REQ] = 256;
 	solo_start(&s);
 	EXPECT_TRUE(solo_rx_push(&s, 511, 511));
 	EXPECT_TRUE(!solo_rx_push(&s, 512, 512));
+	EXPECT_TRUE(solo_rx_pull(&s, 255, 700));
+	EXPECT_TRUE(!solo_rx_pull(&s, 256, 701));
+	take_ack(FALCON_PKT_EACK);
+	EXPECT_EQ(s.pi.hdr_len, 192);
+	EXPECT_EQ(s.pi.data_rx[7], 1ULL << 63);
+	EXPECT_EQ(s.pi.req_bits[3], 1ULL << 63);
+	EXPECT_EQ(s.pi.own, FALCON_OWN_REQUEST | FALCON_OWN_DATA);
 	for (i = 0; i < 511; i++)
 		EXPECT_TRUE(solo_rx_push(&s, i, i));
 	solo_flush(&s);
 	for (i = 0; i < 512; i++)
 		ack_push(solo_delivered(&s));
 	EXPECT_EQ(s.c.rx[DATA].base, 512);
+}
+
+/* spec: 9+1 without the agreement a window has the size of section 9 at most */
+TEST(rx_wide_window_needs_agreement_9)
+{
+	solo_cfg(&s, true);
+	s.cfg.rx_win[DATA] = 512;
+	s.cfg.rx_win[REQ] = 256;
+	solo_start(&s);
+	EXPECT_TRUE(solo_rx_push(&s, 127, 127));
+	EXPECT_TRUE(!solo_rx_push(&s, 128, 128));
+	EXPECT_TRUE(!solo_rx_pull(&s, 64, 64));
 }
 
 /*

@@ -17,36 +17,79 @@ TEST(serial_numbers_wrap)
 	EXPECT_FALSE(falcon_before(0x80000000, 1));
 }
 
-/* spec: 9.1.1-3 when the base moves, the transmitter's bitmaps move with it */
-TEST(tx_bitmaps_shift_with_base)
+/*
+ * spec: 9.1.1-3 when the base moves, the transmitter's bitmaps move with it: the
+ * bits that it leaves behind are free for what comes a ring later
+ */
+TEST(tx_bitmaps_move_with_base_9_1_1)
 {
-	u32 n, bit;
+	u32 base, n, psn;
 
-	for (n = 0; n <= 130; n++)
-		for (bit = 0; bit < 128; bit++) {
-			u64 b[2] = { 0, 0 };
+	for (base = 0xffffffc0; base != 71; base += 5)
+		for (n = 0; n <= FALCON_TX_WIN_MAX; n += 37) {
+			struct falcon_txwin w;
 
-			falcon_bits_set(b, bit);
-			falcon_bits_shift(b, n);
-			EXPECT_EQ(falcon_bits_len(b),
-				  bit >= n ? bit - n + 1 : 0);
-			if (bit >= n)
-				EXPECT_TRUE(falcon_bits_test(b, bit - n));
+			falcon_txwin_init(&w, base, FALCON_TX_WIN_MAX);
+			for (psn = base; psn != base + 600; psn++) {
+				falcon_txwin_note_acked(&w, psn);
+				falcon_txwin_note_rcvd(&w, psn, true);
+			}
+			falcon_txwin_advance(&w, base + n);
+			EXPECT_EQ(w.base, base + n);
+			for (psn = w.base; psn != w.base + 512; psn++) {
+				bool in = psn - base < 512;
+
+				EXPECT_EQ(falcon_ring_test(w.acked, 512, psn),
+					  in);
+				EXPECT_EQ(falcon_ring_test(w.rcvd, 512, psn),
+					  in);
+			}
 		}
 }
 
-/* spec: 9.1.1-6 bits beyond the bitmap are neither set nor cleared nor read */
+/* spec: 9.1.1-6 bits beyond the bitmap are neither set nor cleared */
 TEST(tx_bitmap_ignores_bits_beyond_it)
 {
-	u64 b[2] = { ~0ULL, ~0ULL };
+	struct falcon_txwin w;
 
-	falcon_bits_clear(b, 128);
-	falcon_bits_set(b, 200);
-	EXPECT_EQ(b[0], ~0ULL);
-	EXPECT_EQ(b[1], ~0ULL);
-	EXPECT_FALSE(falcon_bits_test(b, 128));
-	falcon_bits_clear(b, 127);
-	EXPECT_EQ(falcon_bits_len(b), 127);
+	falcon_txwin_init(&w, 7, FALCON_TX_WIN_MAX);
+	falcon_txwin_note_rcvd(&w, 7, true);
+	falcon_txwin_note_rcvd(&w, 7 + 512, false);
+	EXPECT_TRUE(falcon_ring_test(w.rcvd, 512, 7));
+	falcon_txwin_note_rcvd(&w, 7, false);
+	falcon_txwin_note_rcvd(&w, 7 + 512, true);
+	falcon_txwin_note_acked(&w, 7 + 512);
+	EXPECT_FALSE(falcon_ring_test(w.rcvd, 512, 7));
+	EXPECT_FALSE(falcon_ring_test(w.acked, 512, 7));
+}
+
+/* spec: 9.2.3-5 9.2.3-6 64 bits of an EACK, from any PSN on, ORed into a ring */
+TEST(eack_bits_into_ring_9_2_3)
+{
+	struct falcon_pkt_info pi = { .rbpsn = { 0xfffffff0, 0xfffffff0 } };
+	u32 shift, at, bit, psn, i;
+
+	for (shift = 0; shift <= FALCON_WIN_SHIFT_MAX; shift++)
+		for (bit = 0; bit < 128u << shift; bit++)
+			for (at = 0; at < 600; at += 13) {
+				u64 ring[FALCON_RX_WIN_MAX / 64] = { 0 };
+				struct falcon_eack e;
+
+				pi.win_shift = shift;
+				memset(pi.data_rx, 0, sizeof(pi.data_rx));
+				pi.data_rx[bit / 64] = 1ULL << bit % 64;
+				e = falcon_eack_of(&pi, FALCON_WIN_DATA);
+				EXPECT_EQ(falcon_eack_len(&e), bit + 1);
+				psn = e.base + at;
+				falcon_ring_or(ring, 512, psn,
+					       falcon_eack_bits(&e, e.rx, psn));
+				psn = e.base + bit;
+				EXPECT_EQ(falcon_ring_test(ring, 512, psn),
+					  bit - at < 64);
+				falcon_ring_clear(ring, 512, psn);
+				for (i = 0; i < ARRAY_SIZE(ring); i++)
+					EXPECT_EQ(ring[i], 0);
+			}
 }
 
 static void rx_window(struct falcon_rxwin *w, u32 base, u16 size)

@@ -175,7 +175,7 @@ static const struct sample eack = {
 		.cc_metadata = 0x155555, .own = FALCON_OWN_REQUEST,
 		.data_ack = { 0x4000000000000002, 0x8000000000000001 },
 		.data_rx = { 0x08090a0b0c0d0e0f, 0xf001020304050607 },
-		.req_bits = 0x2000000000000004,
+		.req_bits = { 0x2000000000000004 },
 	},
 };
 
@@ -229,6 +229,13 @@ static int parse(const u8 *bytes, const struct sample *s,
 	return falcon_wire_parse(bytes, s->hdr_len + s->len, pi);
 }
 
+/* Only an EACK has bitmaps. */
+static size_t pi_len(const struct falcon_pkt_info *pi)
+{
+	return pi->type == FALCON_PKT_EACK ?
+	       sizeof(*pi) : offsetof(struct falcon_pkt_info, data_ack);
+}
+
 static void check_sample(const struct sample *s)
 {
 	u8 hdr[FALCON_MAX_HDR_LEN];
@@ -244,7 +251,7 @@ static void check_sample(const struct sample *s)
 	EXPECT_EQ(pi.cid, s->pi.cid);
 	EXPECT_EQ(pi.rbpsn[FALCON_WIN_REQ], s->pi.rbpsn[FALCON_WIN_REQ]);
 	EXPECT_EQ(pi.rbpsn[FALCON_WIN_DATA], s->pi.rbpsn[FALCON_WIN_DATA]);
-	EXPECT_BYTES(&pi, &s->pi, sizeof(pi));
+	EXPECT_BYTES(&pi, &s->pi, pi_len(&pi));
 }
 
 /*
@@ -308,7 +315,7 @@ TEST(structures_have_the_size_of_the_figures)
 	EXPECT_EQ(sizeof(struct falcon_back_hdr), 8 * 4);
 	EXPECT_EQ(sizeof(struct falcon_eack_hdr), 18 * 4);
 	EXPECT_EQ(sizeof(struct falcon_nack_hdr), 10 * 4);
-	EXPECT_EQ(FALCON_MAX_HDR_LEN, 18 * 4);
+	EXPECT_EQ(FALCON_MAX_HDR_LEN, (8 + 4 * 10) * 4);
 	EXPECT_EQ(sizeof(struct falcon_psp_hdr), 24);
 	EXPECT_EQ(sizeof(struct falcon_sock_hdr), 8);
 }
@@ -534,7 +541,7 @@ TEST(trailing_bytes_are_refused)
 		if (has_payload(s))
 			continue;
 		ASSERT_EQ(falcon_wire_parse(s->bytes, s->hdr_len, &pi), 0);
-		for (extra = 1; extra < 100; extra++)
+		for (extra = 1; extra < 40; extra++)
 			EXPECT_EQ(falcon_wire_parse(s->bytes,
 						    s->hdr_len + extra, &pi),
 				  -FALCON_BAD_LENGTH);
@@ -649,11 +656,47 @@ static void random_ack(struct falcon_pkt_info *pi)
 	pi->cc_metadata = unit_rand() & 0x3fffff;
 	pi->own = unit_rand() & 3;
 	if (pi->type == FALCON_PKT_EACK) {
-		pi->data_ack[0] = unit_rand();
-		pi->data_ack[1] = unit_rand();
-		pi->data_rx[0] = unit_rand();
-		pi->data_rx[1] = unit_rand();
-		pi->req_bits = unit_rand();
+		u32 i;
+
+		pi->win_shift = unit_rand_below(FALCON_WIN_SHIFT_MAX + 1);
+		pi->hdr_len = 32 + (40 << pi->win_shift);
+		for (i = 0; i < 2u << pi->win_shift; i++) {
+			pi->data_ack[i] = unit_rand();
+			pi->data_rx[i] = unit_rand();
+			pi->req_bits[i / 2] = unit_rand();
+		}
+	}
+}
+
+/*
+ * spec: 7.7.2+1 of a wider window, an EACK has the bitmaps of 7.7.2 two or four
+ * times, the first for the first 128 data and 64 request PSNs; no other number
+ */
+TEST(wide_eack_repeats_the_bitmaps_7_7_2)
+{
+	struct falcon_pkt_info pi = eack.pi, got;
+	u8 hdr[FALCON_MAX_HDR_LEN + 80] = { 0 };
+	unsigned int len;
+
+	pi.win_shift = 2;
+	pi.data_rx[7] = 1ULL << 63;
+	pi.data_ack[6] = 1;
+	pi.req_bits[3] = 2;
+	ASSERT_EQ(falcon_wire_build(&pi, hdr), 192);
+	EXPECT_BYTES(hdr, eack.bytes, 72);
+	EXPECT_EQ(hdr[192 - 40 + 15], 1);	/* data ACK 384 */
+	EXPECT_EQ(hdr[192 - 24], 0x80);		/* data Rx 511 */
+	EXPECT_EQ(hdr[191], 2);			/* request 193 */
+
+	for (len = 0; len <= sizeof(hdr); len++) {
+		int err = falcon_wire_parse(hdr, len, &got);
+
+		if (len < 72)
+			EXPECT_EQ(err, -FALCON_BAD_SHORT);
+		else if (len != 72 && len != 112 && len != 192)
+			EXPECT_EQ(err, -FALCON_BAD_LENGTH);
+		else
+			EXPECT_EQ(got.win_shift, len / 80);
 	}
 }
 
@@ -678,10 +721,10 @@ TEST(random_round_trips)
 		else
 			random_ack(&pi);
 
-		ASSERT_EQ(falcon_wire_build(&pi, hdr), s->hdr_len);
-		ASSERT_EQ(falcon_wire_parse(hdr, s->hdr_len + pi.len,
+		ASSERT_EQ(falcon_wire_build(&pi, hdr), pi.hdr_len);
+		ASSERT_EQ(falcon_wire_parse(hdr, pi.hdr_len + pi.len,
 					    &back_again), 0);
-		ASSERT_BYTES(&back_again, &pi, sizeof(pi));
+		ASSERT_BYTES(&back_again, &pi, pi_len(&pi));
 	}
 }
 
@@ -700,7 +743,7 @@ TEST(exhaustive_narrow_fields)
 		pi.ulp_code = v & 0xff;
 		falcon_wire_build(&pi, hdr);
 		ASSERT_EQ(parse(hdr, &nack, &got), 0);
-		ASSERT_BYTES(&got, &pi, sizeof(pi));
+		ASSERT_BYTES(&got, &pi, pi_len(&pi));
 	}
 }
 

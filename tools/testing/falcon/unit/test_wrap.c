@@ -43,7 +43,7 @@ static bool note(struct pair *p, struct pair_pkt *pkt)
 			mix((u64)(pi->echo_t1 - unit) << 32 |
 			    (u32)(pi->echo_t2 - unit));
 		mix(pi->data_rx[0] ^ pi->data_rx[1] << 1);
-		mix(pi->data_ack[0] ^ pi->req_bits << 7);
+		mix(pi->data_ack[0] ^ pi->req_bits[0] << 7);
 		mix(pi->own << 8 | pi->nack_code);
 	} else {
 		mix(pi->psn - from->psn);
