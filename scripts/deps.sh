@@ -36,15 +36,15 @@ packages_of()
 		echo gcc make libc6-dev libelf-dev libmnl-dev pkg-config bc kmod \
 			xz-utils @headers-6.1 @headers-6.12 ;;
 	unit)
-		echo gcc make libc6-dev python3-minimal ;;
+		echo gcc make libc6-dev libssl-dev python3-minimal spin ;;
 	sim)
-		echo gcc make libc6-dev gnuplot-nox ;;
+		echo gcc make libc6-dev libssl-dev gnuplot-nox ;;
 	lint)
 		echo sparse shellcheck codespell perl python3-minimal \
 			linux-source-6.1 ;;
 	vm)
 		echo qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 \
-			iputils-ping python3-minimal ethtool procps ;;
+			iputils-ping python3-minimal ethtool procps keyutils ;;
 	demo)
 		echo qemu-system-x86 busybox-static cpio iproute2 python3-minimal ;;
 	debug-kernel)

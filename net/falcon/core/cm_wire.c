@@ -261,17 +261,16 @@ static unsigned int put_reason(const struct falcon_cm_msg *m, void *v)
 	return sizeof(*w);
 }
 
-static bool get_key_id(struct falcon_cm_msg *m, const void *v, u16 len)
+static bool get_spi(struct falcon_cm_msg *m, const void *v, u16 len)
 {
-	m->key_id = v;
-	m->key_id_len = len;
-	return true;
+	m->rekey_spi = be32_to_cpu(*(const __be32 *)v);
+	return m->rekey_spi;
 }
 
-static unsigned int put_key_id(const struct falcon_cm_msg *m, void *v)
+static unsigned int put_spi(const struct falcon_cm_msg *m, void *v)
 {
-	memcpy(v, m->key_id, m->key_id_len);
-	return m->key_id_len;
+	*(__be32 *)v = cpu_to_be32(m->rekey_spi);
+	return sizeof(__be32);
 }
 
 static bool get_private(struct falcon_cm_msg *m, const void *v, u16 len)
@@ -321,12 +320,13 @@ static const struct cm_tlv_def cm_tlvs[] = {
 	CM_FIXED(CREDITS, __be16[6], credits),
 	CM_FIXED(FEATURES, __be32, features),
 	CM_TLV(SECURITY, 1, FALCON_CM_MAX_OFFERS, security),
-	CM_TLV(KEY_ID, 1, FALCON_CM_KEY_ID_MAX, key_id),
+	CM_BYTES(KEY_ID, key_id),
 	CM_BYTES(DH, dh),
 	CM_BYTES(WRAPPED, wrapped),
 	CM_BYTES(KEY_CONF, key_conf),
 	CM_TLV(PRIVATE, 0, FALCON_CM_PRIV_MAX, private),
 	CM_FIXED(REASON, struct falcon_cm_w_reason, reason),
+	CM_FIXED(SPI, __be32, spi),
 	{ .type = FALCON_CM_TLV_PAD, .max = FALCON_CM_MAX_LEN, .get = get_pad },
 	CM_BYTES(COOKIE, cookie),
 	CM_BYTES(AUTH, auth),
@@ -350,12 +350,11 @@ static const struct {
 		.must = FALCON_CM_HAS_PARAMS | FALCON_CM_HAS_ECHO,
 		.may = FALCON_CM_HAS_KEY_ID | FALCON_CM_HAS_DH |
 		       FALCON_CM_HAS_WRAPPED | FALCON_CM_HAS_KEY_CONF |
-		       FALCON_CM_HAS_PRIVATE | FALCON_CM_HAS_AUTH,
+		       FALCON_CM_HAS_PRIVATE,
 	},
 	[FALCON_CM_CONFIRM] = {
 		.must = FALCON_CM_HAS_ECHO,
-		.may = FALCON_CM_HAS_WRAPPED | FALCON_CM_HAS_KEY_CONF |
-		       FALCON_CM_HAS_AUTH,
+		.may = FALCON_CM_HAS_WRAPPED | FALCON_CM_HAS_KEY_CONF,
 	},
 	[FALCON_CM_REFUSE] = {
 		.must = FALCON_CM_HAS_REASON,
@@ -363,6 +362,14 @@ static const struct {
 	[FALCON_CM_RESET] = {
 		.must = FALCON_CM_HAS_REASON,
 		.may = FALCON_CM_HAS_ECHO | FALCON_CM_HAS_AUTH,
+	},
+	[FALCON_CM_REKEY] = {
+		.must = FALCON_CM_HAS_ECHO | FALCON_CM_HAS_WRAPPED |
+			FALCON_CM_HAS_AUTH,
+	},
+	[FALCON_CM_REKEY_ACK] = {
+		.must = FALCON_CM_HAS_ECHO | FALCON_CM_HAS_SPI |
+			FALCON_CM_HAS_AUTH,
 	},
 };
 
@@ -446,14 +453,64 @@ static int cm_parse_tlvs(struct falcon_cm_msg *m, const u8 *buf,
 	return 0;
 }
 
-static int cm_check_present(struct falcon_cm_msg *m)
+/* What encryption adds to a message: all of it, or nothing */
+static u32 cm_security_tlvs(u8 type)
 {
-	u32 missing = cm_types[m->type].must & ~m->present;
+	switch (type) {
+	case FALCON_CM_INIT:
+		return FALCON_CM_HAS_DH;
+	case FALCON_CM_ACCEPT:
+		return FALCON_CM_HAS_DH | FALCON_CM_HAS_WRAPPED |
+		       FALCON_CM_HAS_KEY_CONF;
+	case FALCON_CM_CONFIRM:
+		return FALCON_CM_HAS_WRAPPED | FALCON_CM_HAS_KEY_CONF;
+	default:
+		return 0;
+	}
+}
+
+static bool cm_wants_security(const struct falcon_cm_msg *m)
+{
+	if (m->present & FALCON_CM_HAS_SECURITY)
+		return falcon_cm_encrypted(m);
+	return m->present & cm_security_tlvs(m->type);
+}
+
+static int cm_missing(struct falcon_cm_msg *m, u32 must)
+{
+	u32 missing = must & ~m->present;
 
 	if (!missing)
 		return 0;
 	m->detail = cm_tlvs[__builtin_ctz(missing)].type;
 	return -FALCON_CM_ERR_MISSING;
+}
+
+/* An offer of encryption with a way out of it would be no offer. */
+static int cm_check_security(struct falcon_cm_msg *m)
+{
+	u32 tlvs = cm_security_tlvs(m->type);
+
+	m->detail = FALCON_CM_TLV_SECURITY;
+	if (m->type == FALCON_CM_ACCEPT && m->nr_versions != 1)
+		return -FALCON_CM_ERR_VALUE;
+	if (cm_wants_security(m)) {
+		if (memchr(m->versions, FALCON_PSP_VER_NONE, m->nr_versions))
+			return -FALCON_CM_ERR_VALUE;
+		return cm_missing(m, tlvs);
+	}
+	if (m->present & (tlvs | FALCON_CM_HAS_KEY_ID))
+		return -FALCON_CM_ERR_VALUE;
+	return 0;
+}
+
+static int cm_check_present(struct falcon_cm_msg *m)
+{
+	int err = cm_missing(m, cm_types[m->type].must);
+
+	if (!err && cm_security_tlvs(m->type))
+		err = cm_check_security(m);
+	return err;
 }
 
 /**
@@ -486,7 +543,7 @@ int falcon_cm_parse(const void *buf, unsigned int len, struct falcon_cm_msg *m)
 		return -FALCON_CM_ERR_VERSION;
 	if (be16_to_cpu(h->len) != len || len > FALCON_CM_MAX_LEN)
 		return -FALCON_CM_ERR_LENGTH;
-	if (m->type < FALCON_CM_INIT || m->type > FALCON_CM_RESET)
+	if (m->type < FALCON_CM_INIT || m->type > FALCON_CM_REKEY_ACK)
 		return -FALCON_CM_ERR_TYPE;
 
 	err = cm_parse_tlvs(m, buf, len);
@@ -623,6 +680,9 @@ static const struct {
 	{ FALCON_CM_DENIED,		-EPERM },
 	{ FALCON_CM_CANCELLED,		-ECONNRESET },
 	{ FALCON_CM_EXPIRED,		-ETIMEDOUT },
+	{ FALCON_CM_KEY_MISSING,	-EKEYREJECTED },
+	{ FALCON_CM_KEY_UNKNOWN,	-EKEYREJECTED },
+	{ FALCON_CM_BAD_KEY,		-EKEYREJECTED },
 };
 
 /**
@@ -655,6 +715,17 @@ enum falcon_cm_reason falcon_cm_errno_reason(int err)
 		if (cm_errnos[i].err == err)
 			return cm_errnos[i].reason;
 	return FALCON_CM_REJECTED;
+}
+
+/**
+ * falcon_cm_encrypted() - whether an offer or an answer is of encryption
+ * @m:	INIT or ACCEPT
+ *
+ * Return: false if it is of PSP version 15 alone, which is none.
+ */
+bool falcon_cm_encrypted(const struct falcon_cm_msg *m)
+{
+	return m->nr_versions != 1 || m->versions[0] != FALCON_PSP_VER_NONE;
 }
 
 /**
@@ -697,6 +768,16 @@ void falcon_cm_reduce(struct falcon_cm_msg *own,
 	own->features &= peer->features;
 }
 
+/* The pre-shared key that was named, or none */
+static bool cm_same_key(const struct falcon_cm_msg *own,
+			const struct falcon_cm_msg *answer)
+{
+	if ((own->present ^ answer->present) & FALCON_CM_HAS_KEY_ID)
+		return false;
+	return !(own->present & FALCON_CM_HAS_KEY_ID) ||
+	       !memcmp(own->key_id, answer->key_id, FALCON_CM_KEY_ID_LEN);
+}
+
 /**
  * falcon_cm_check_answer() - whether an ACCEPT answers what was asked
  * @own:	the INIT
@@ -725,7 +806,7 @@ u16 falcon_cm_check_answer(const struct falcon_cm_msg *own,
 	if (answer->nr_versions != 1 ||
 	    !memchr(own->versions, answer->versions[0], own->nr_versions))
 		return FALCON_CM_TLV_SECURITY;
-	return 0;
+	return cm_same_key(own, answer) ? 0 : FALCON_CM_TLV_KEY_ID;
 }
 
 /* The narrowest windows, 2^shift times those of section 9, that hold @m's */

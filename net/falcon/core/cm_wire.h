@@ -32,6 +32,8 @@ enum falcon_cm_type {
 	FALCON_CM_CONFIRM	= 4,	/* initiator: has got the ACCEPT */
 	FALCON_CM_REFUSE	= 5,	/* responder: no, and why */
 	FALCON_CM_RESET		= 6,	/* either: what was accepted is no more */
+	FALCON_CM_REKEY		= 7,	/* either: send to me by this SA now */
+	FALCON_CM_REKEY_ACK	= 8,	/* either: I do */
 };
 
 /* Beginning of every message. These 16 bytes, and REASON, are the same in all
@@ -72,6 +74,7 @@ enum falcon_cm_tlv_type {
 	FALCON_CM_TLV_KEY_CONF	= 0x800f,
 	FALCON_CM_TLV_PRIVATE	= 0x8010,
 	FALCON_CM_TLV_REASON	= 0x8011,
+	FALCON_CM_TLV_SPI	= 0x8012,
 	FALCON_CM_TLV_PAD	= 0x7ffd,
 	FALCON_CM_TLV_COOKIE	= 0xfffe,	/* last: signs what is before */
 	FALCON_CM_TLV_AUTH	= 0xffff,	/* last: signs what is before */
@@ -120,7 +123,7 @@ struct falcon_cm_w_reason {
 } __packed;
 
 #define FALCON_CM_COOKIE_LEN	16
-#define FALCON_CM_KEY_ID_MAX	32
+#define FALCON_CM_KEY_ID_LEN	16
 #define FALCON_CM_DH_LEN	32	/* X25519 public value */
 #define FALCON_CM_KEY_CONF_LEN	32	/* HMAC-SHA256 over the transcript */
 #define FALCON_CM_AUTH_LEN	24	/* replay counter, HMAC cut to 16 bytes */
@@ -149,9 +152,10 @@ struct falcon_cm_w_reason {
 #define FALCON_CM_HAS_KEY_CONF	BIT(14)
 #define FALCON_CM_HAS_PRIVATE	BIT(15)
 #define FALCON_CM_HAS_REASON	BIT(16)
-#define FALCON_CM_HAS_PAD	BIT(17)
-#define FALCON_CM_HAS_COOKIE	BIT(18)
-#define FALCON_CM_HAS_AUTH	BIT(19)
+#define FALCON_CM_HAS_SPI	BIT(17)
+#define FALCON_CM_HAS_PAD	BIT(18)
+#define FALCON_CM_HAS_COOKIE	BIT(19)
+#define FALCON_CM_HAS_AUTH	BIT(20)
 
 /* What both INIT and ACCEPT must say */
 #define FALCON_CM_HAS_PARAMS						\
@@ -168,13 +172,18 @@ struct falcon_cm_w_reason {
  * @FALCON_CM_BAD_TLV:		a critical TLV is unknown; detail is its type
  * @FALCON_CM_BAD_PARAM:	a TLV is missing or its value out of range;
  *				detail is its type
- * @FALCON_CM_BAD_SECURITY:	no common security offer
+ * @FALCON_CM_BAD_SECURITY:	no PSP version in common, which one that wants no
+ *				encryption and one that does never have
  * @FALCON_CM_BAD_MODE:		ordering mode not offered by that service
  * @FALCON_CM_LIMIT:		a bound of the refuser is reached
  * @FALCON_CM_DENIED:		not allowed
  * @FALCON_CM_REJECTED:		the upper layer says no
  * @FALCON_CM_CANCELLED:	the sender has given up the set-up
  * @FALCON_CM_EXPIRED:		the set-up was not confirmed in time
+ * @FALCON_CM_KEY_MISSING:	a pre-shared key is required, the INIT names none
+ * @FALCON_CM_KEY_UNKNOWN:	the INIT names a pre-shared key that the refuser
+ *				does not have for that address
+ * @FALCON_CM_BAD_KEY:		the ends do not have the same keys
  */
 enum falcon_cm_reason {
 	FALCON_CM_NO_SERVICE	= 1,
@@ -188,6 +197,9 @@ enum falcon_cm_reason {
 	FALCON_CM_REJECTED	= 9,
 	FALCON_CM_CANCELLED	= 10,
 	FALCON_CM_EXPIRED	= 11,
+	FALCON_CM_KEY_MISSING	= 12,
+	FALCON_CM_KEY_UNKNOWN	= 13,
+	FALCON_CM_BAD_KEY	= 14,
 };
 
 /**
@@ -231,7 +243,6 @@ enum falcon_cm_err {
  * @ttl:	initial TTL of the sender's packets
  * @nr_flows:	flows of the connection
  * @nr_versions: entries of @versions
- * @key_id_len:	bytes of @key_id
  * @body_len:	parsed: bytes before the cookie, which it signs
  * @present:	FALCON_CM_HAS_*: what of the rest is valid
  * @nonce:	of the initiator, in every message of a set-up
@@ -240,8 +251,9 @@ enum falcon_cm_err {
  * @time_ps:	sender's free-running counter (9.2.1 Remote Time), picoseconds
  * @cid:	Destination CID of packets to the sender
  * @fn:		Destination Function of packets to the sender
- * @spi:	SPI of packets to the sender
+ * @spi:	SPI of packets to the sender; with encryption WRAPPED has it
  * @echo_cid:	the receiver's CID
+ * @rekey_spi:	SPI of the SA that the sender has switched to
  * @service:	socket port or QPN of the passive end
  * @src_service: socket port or QPN of the active end
  * @psn:	first PSNs of the sender
@@ -258,7 +270,8 @@ enum falcon_cm_err {
  * @detail:	of @reason; also the TLV that falcon_cm_parse() did not like
  * @priv_len:	bytes of @priv
  * @versions:	PSP versions offered, best first; in ACCEPT the one
- * @key_id:	which pre-shared key; this and the rest point into the message
+ * @key_id:	which pre-shared key, FALCON_CM_KEY_ID_LEN bytes; this and the
+ *		rest point into the message
  * @dh:		public value, FALCON_CM_DH_LEN bytes
  * @wrapped:	SPI and key, sealed, FALCON_CM_WRAPPED_LEN bytes
  * @key_conf:	key confirmation, FALCON_CM_KEY_CONF_LEN bytes
@@ -272,7 +285,6 @@ struct falcon_cm_msg {
 	u8  ttl;
 	u8  nr_flows;
 	u8  nr_versions;
-	u8  key_id_len;
 	u16 body_len;
 	u32 present;
 	u64 nonce;
@@ -283,6 +295,7 @@ struct falcon_cm_msg {
 	u32 fn;
 	u32 spi;
 	u32 echo_cid;
+	u32 rekey_spi;
 	u32 service;
 	u32 src_service;
 	u32 psn[FALCON_NR_WIN];
@@ -318,6 +331,7 @@ enum falcon_cm_reason falcon_cm_err_reason(enum falcon_cm_err err);
 int falcon_cm_reason_errno(u16 reason);
 enum falcon_cm_reason falcon_cm_errno_reason(int err);
 
+bool falcon_cm_encrypted(const struct falcon_cm_msg *m);
 bool falcon_cm_choose_version(const struct falcon_cm_msg *peer, u32 supported,
 			      u8 *version);
 void falcon_cm_reduce(struct falcon_cm_msg *own,

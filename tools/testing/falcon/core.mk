@@ -3,7 +3,7 @@
 # net/falcon/core, and the headers of the verbs driver, for user space: what
 # the unit tests, benchmarks and fuzzers share. The including Makefile sets $(here), its own directory, and $(out),
 # where products go, and may set CFLAGS, SAN and EXTRA; programs link
-# $(out)/libcore.a. V=1 shows commands.
+# $(out)/libcore.a, with -lcrypto if they use keys. V=1 shows commands.
 
 top  := $(abspath $(here)../../../..)
 core := $(top)/net/falcon/core
@@ -16,9 +16,14 @@ BUILD = $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SAN) $(EXTRA) $(INC) -MMD -MP
 
 core_src := $(wildcard $(core)/*.c)
 core_obj := $(core_src:$(core)/%.c=$(out)/core/%.o)
-core_obj += $(out)/rdma/wire.o
+core_obj += $(out)/core/shim_crypto.o $(out)/rdma/wire.o
 
 $(out)/core/%.o: $(core)/%.c
+	@mkdir -p $(@D)
+	@echo "  CC      $(@F)"
+	$(Q)$(BUILD) -c -o $@ $<
+
+$(out)/core/shim_crypto.o: $(top)/tools/testing/falcon/crypto.c
 	@mkdir -p $(@D)
 	@echo "  CC      $(@F)"
 	$(Q)$(BUILD) -c -o $@ $<

@@ -196,34 +196,158 @@ TEST(private_data)
 	EXPECT_EQ(got.detail, FALCON_CM_TLV_PRIVATE);
 }
 
-/* spec: what encryption will need has its place and its size */
-TEST(key_material_has_its_size)
-{
-	struct falcon_cm_msg m = init, got;
-	u8 key[64] = { 1, 2, 3 };
-	unsigned int len;
+static const u8 key[64] = { 1, 2, 3 };
 
+/* An offer of encryption, with a pre-shared key */
+static struct falcon_cm_msg secure_init(void)
+{
+	struct falcon_cm_msg m = init;
+
+	m.nr_versions = 2;
+	m.versions[0] = 0;
+	m.versions[1] = 1;
 	m.present |= FALCON_CM_HAS_KEY_ID | FALCON_CM_HAS_DH;
 	m.key_id = key;
-	m.key_id_len = 5;
 	m.dh = key + 1;
+	return m;
+}
+
+static struct falcon_cm_msg secure_answer(const struct falcon_cm_msg *m)
+{
+	struct falcon_cm_msg a = answer_to(m);
+
+	a.nr_versions = 1;
+	a.versions[0] = 1;
+	a.present |= FALCON_CM_HAS_KEY_ID | FALCON_CM_HAS_DH |
+		     FALCON_CM_HAS_WRAPPED | FALCON_CM_HAS_KEY_CONF;
+	a.wrapped = key;
+	a.key_conf = key + 2;
+	return a;
+}
+
+/* spec: what encryption needs has its place and its size */
+TEST(key_material_has_its_size)
+{
+	struct falcon_cm_msg m = secure_init(), got;
+	unsigned int len;
+
 	len = falcon_cm_build(&m, buf);
 	ASSERT_EQ(falcon_cm_parse(buf, len, &got), 0);
-	EXPECT_EQ(got.key_id_len, 5);
-	EXPECT_BYTES(got.key_id, key, 5);
+	EXPECT_BYTES(got.key_id, key, FALCON_CM_KEY_ID_LEN);
 	EXPECT_BYTES(got.dh, key + 1, FALCON_CM_DH_LEN);
 
-	m = answer_to(&init);
-	m.present |= FALCON_CM_HAS_WRAPPED | FALCON_CM_HAS_KEY_CONF |
-		     FALCON_CM_HAS_AUTH;
-	m.wrapped = key;
-	m.key_conf = key + 2;
-	m.auth = key + 3;
+	m = secure_answer(&m);
 	len = falcon_cm_build(&m, buf);
 	ASSERT_EQ(falcon_cm_parse(buf, len, &got), 0);
 	EXPECT_BYTES(got.wrapped, key, FALCON_CM_WRAPPED_LEN);
 	EXPECT_BYTES(got.key_conf, key + 2, FALCON_CM_KEY_CONF_LEN);
+
+	m = (struct falcon_cm_msg) {
+		.type = FALCON_CM_REKEY,
+		.present = FALCON_CM_HAS_ECHO | FALCON_CM_HAS_WRAPPED |
+			   FALCON_CM_HAS_AUTH,
+		.wrapped = key, .auth = key + 3,
+	};
+	len = falcon_cm_build(&m, buf);
+	ASSERT_EQ(falcon_cm_parse(buf, len, &got), 0);
+	EXPECT_BYTES(got.wrapped, key, FALCON_CM_WRAPPED_LEN);
 	EXPECT_BYTES(got.auth, key + 3, FALCON_CM_AUTH_LEN);
+
+	m.type = FALCON_CM_REKEY_ACK;
+	m.present ^= FALCON_CM_HAS_WRAPPED | FALCON_CM_HAS_SPI;
+	m.rekey_spi = 0x80000001;
+	len = falcon_cm_build(&m, buf);
+	ASSERT_EQ(falcon_cm_parse(buf, len, &got), 0);
+	EXPECT_EQ(got.rekey_spi, 0x80000001);
+	m.rekey_spi = 0;
+	len = falcon_cm_build(&m, buf);
+	EXPECT_EQ(falcon_cm_parse(buf, len, &got), -FALCON_CM_ERR_VALUE);
+}
+
+#define EXPECT_REFUSED(msg, change, err, tlv) do {			\
+	struct falcon_cm_msg m = msg, got;				\
+	unsigned int len;						\
+									\
+	change;								\
+	len = falcon_cm_build(&m, buf);					\
+	EXPECT_EQ(falcon_cm_parse(buf, len, &got), -FALCON_CM_ERR_##err); \
+	EXPECT_EQ(got.detail, FALCON_CM_TLV_##tlv);			\
+} while (0)
+
+/* spec: an INIT offers encryption or none, never both */
+TEST(no_way_out_of_encryption)
+{
+	EXPECT_REFUSED(secure_init(), m.versions[1] = FALCON_PSP_VER_NONE,
+		       VALUE, SECURITY);
+	EXPECT_REFUSED(secure_init(), m.versions[0] = FALCON_PSP_VER_NONE,
+		       VALUE, SECURITY);
+	EXPECT_REFUSED(secure_init(), m.present &= ~FALCON_CM_HAS_DH,
+		       MISSING, DH);
+	EXPECT_REFUSED(secure_init(),
+		       (m.nr_versions = 1,
+			m.versions[0] = FALCON_PSP_VER_NONE),
+		       VALUE, SECURITY);
+}
+
+/* spec: an ACCEPT of encryption has all that it takes, one of none nothing */
+TEST(encryption_is_whole)
+{
+	struct falcon_cm_msg asked = secure_init();
+	struct falcon_cm_msg answer = secure_answer(&asked);
+
+	EXPECT_REFUSED(answer, m.present &= ~FALCON_CM_HAS_DH, MISSING, DH);
+	EXPECT_REFUSED(answer, m.present &= ~FALCON_CM_HAS_WRAPPED,
+		       MISSING, WRAPPED);
+	EXPECT_REFUSED(answer, m.present &= ~FALCON_CM_HAS_KEY_CONF,
+		       MISSING, KEY_CONF);
+	EXPECT_REFUSED(answer, m.versions[0] = FALCON_PSP_VER_NONE,
+		       VALUE, SECURITY);
+	EXPECT_REFUSED(answer, m.nr_versions = 2, VALUE, SECURITY);
+
+	answer = (struct falcon_cm_msg) {
+		.type = FALCON_CM_CONFIRM,
+		.present = FALCON_CM_HAS_ECHO | FALCON_CM_HAS_WRAPPED |
+			   FALCON_CM_HAS_KEY_CONF,
+		.wrapped = key, .key_conf = key,
+	};
+	EXPECT_REFUSED(answer, m.present &= ~FALCON_CM_HAS_WRAPPED,
+		       MISSING, WRAPPED);
+	EXPECT_REFUSED(answer, m.present &= ~FALCON_CM_HAS_KEY_CONF,
+		       MISSING, KEY_CONF);
+}
+
+/* spec: a responder answers with the pre-shared key that was named, or none */
+TEST(answer_names_the_same_key)
+{
+	struct falcon_cm_msg asked = secure_init();
+	struct falcon_cm_msg answer = secure_answer(&asked);
+
+	EXPECT_EQ(falcon_cm_check_answer(&asked, &answer), 0);
+	answer.key_id = key + 1;
+	EXPECT_EQ(falcon_cm_check_answer(&asked, &answer),
+		  FALCON_CM_TLV_KEY_ID);
+	answer.present &= ~FALCON_CM_HAS_KEY_ID;
+	EXPECT_EQ(falcon_cm_check_answer(&asked, &answer),
+		  FALCON_CM_TLV_KEY_ID);
+	asked.present &= ~FALCON_CM_HAS_KEY_ID;
+	EXPECT_EQ(falcon_cm_check_answer(&asked, &answer), 0);
+	answer.present |= FALCON_CM_HAS_KEY_ID;
+	EXPECT_EQ(falcon_cm_check_answer(&asked, &answer),
+		  FALCON_CM_TLV_KEY_ID);
+}
+
+/* spec: an ACCEPT with a version that was not offered, or none, is refused */
+TEST(answer_takes_an_offered_version)
+{
+	struct falcon_cm_msg asked = secure_init();
+	struct falcon_cm_msg answer = secure_answer(&asked);
+
+	answer.versions[0] = 2;
+	EXPECT_EQ(falcon_cm_check_answer(&asked, &answer),
+		  FALCON_CM_TLV_SECURITY);
+	answer.versions[0] = FALCON_PSP_VER_NONE;
+	EXPECT_EQ(falcon_cm_check_answer(&asked, &answer),
+		  FALCON_CM_TLV_SECURITY);
 }
 
 /* spec: no answer before the cookie is longer than the INIT it answers */
@@ -367,7 +491,7 @@ TEST(header_fields)
 	EXPECT_EQ(falcon_cm_parse(buf, len, &got), -FALCON_CM_ERR_MAGIC);
 	message(0, reason, sizeof(reason));
 	EXPECT_EQ(falcon_cm_parse(buf, len, &got), -FALCON_CM_ERR_TYPE);
-	message(FALCON_CM_RESET + 1, reason, sizeof(reason));
+	message(FALCON_CM_REKEY_ACK + 1, reason, sizeof(reason));
 	EXPECT_EQ(falcon_cm_parse(buf, len, &got), -FALCON_CM_ERR_TYPE);
 
 	message(FALCON_CM_REFUSE, reason, sizeof(reason));
