@@ -405,8 +405,6 @@ static int cm_parse_tlv(struct falcon_cm_msg *m, u16 type, const void *v,
 	for (i = 0; i < ARRAY_SIZE(cm_tlvs); i++)
 		if (cm_tlvs[i].type == type)
 			break;
-
-	m->detail = type;
 	if (i == ARRAY_SIZE(cm_tlvs))
 		return type & FALCON_CM_CRITICAL ? -FALCON_CM_ERR_UNKNOWN : 0;
 
@@ -446,8 +444,10 @@ static int cm_parse_tlvs(struct falcon_cm_msg *m, const u8 *buf,
 		if (type == FALCON_CM_TLV_COOKIE)
 			m->body_len = pos;
 		err = cm_parse_tlv(m, type, tlv + 1, vlen);
-		if (err)
+		if (err) {
+			m->detail = type;
 			return err;
+		}
 		last = cm_tlv_order(type);
 	}
 	return 0;
@@ -491,6 +491,8 @@ static int cm_check_security(struct falcon_cm_msg *m)
 {
 	u32 tlvs = cm_security_tlvs(m->type);
 
+	if (!tlvs)
+		return 0;
 	m->detail = FALCON_CM_TLV_SECURITY;
 	if (m->type == FALCON_CM_ACCEPT && m->nr_versions != 1)
 		return -FALCON_CM_ERR_VALUE;
@@ -501,6 +503,7 @@ static int cm_check_security(struct falcon_cm_msg *m)
 	}
 	if (m->present & (tlvs | FALCON_CM_HAS_KEY_ID))
 		return -FALCON_CM_ERR_VALUE;
+	m->detail = 0;
 	return 0;
 }
 
@@ -508,9 +511,7 @@ static int cm_check_present(struct falcon_cm_msg *m)
 {
 	int err = cm_missing(m, cm_types[m->type].must);
 
-	if (!err && cm_security_tlvs(m->type))
-		err = cm_check_security(m);
-	return err;
+	return err ? err : cm_check_security(m);
 }
 
 /**
