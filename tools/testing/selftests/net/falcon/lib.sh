@@ -42,22 +42,22 @@ need_falcon()
 		skip_all "no module falcon"
 }
 
-# kill_jobs [-SIGNAL]: every job of this shell. What in_a runs is a child of the
-# job, which is the function.
-kill_jobs()
-{
-	local job
-
-	for job in $(jobs -p); do
-		pkill "${1--TERM}" -P "$job" || :
-		kill "${1--TERM}" "$job" 2>/dev/null || :
-	done
-}
-
+# end_jobs [-SIGNAL]: every job of this shell. What in_a runs is a child of the
+# job, which is the function; ten thousand sockets take it a while to close.
 end_jobs()
 {
-	kill_jobs "$@"
+	local job pid pids=
+
+	for job in $(jobs -p); do
+		pids+=" $(pgrep -d ' ' -P "$job") $job"
+	done
+	for pid in $pids; do
+		kill "${1--TERM}" "$pid" 2>/dev/null || :
+	done
 	wait
+	for pid in $pids; do
+		within 120 fails kill -0 "$pid"
+	done
 }
 
 cleanup()
