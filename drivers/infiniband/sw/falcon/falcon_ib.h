@@ -239,6 +239,38 @@ struct fal_rwqe {
  * @refs:	fal_srq_get(), fal_srq_put()
  * @idle:	the last reference is gone
  */
+/**
+ * struct fal_slot - a message that fills a receive request, in the engine
+ * @rwqe:	the request
+ * @srq:	XRC: whose it is, held
+ * @status:	what it will complete with
+ * @taken:	there is one
+ * @write:	the message is a WRITE with immediate data
+ * @last:	its last packet has come: all below is known
+ * @se:		solicited
+ * @bytes:	received
+ * @total:	of the message
+ * @last_sn:	Sequence Number of the last packet
+ * @flags:	FAL_H_IMM or FAL_H_IETH
+ * @imm:	immediate data
+ * @inv_rkey:	key that was invalidated
+ */
+struct fal_slot {
+	struct fal_rwqe rwqe;
+	struct fal_srq *srq;
+	enum ib_wc_status status;
+	bool taken;
+	bool write;
+	bool last;
+	bool se;
+	u32 bytes;
+	u32 total;
+	u32 last_sn;
+	u32 flags;
+	__be32 imm;
+	u32 inv_rkey;
+};
+
 struct fal_srq {
 	struct ib_srq ibsrq;
 	struct fal_dev *dev;

@@ -224,6 +224,7 @@ static const struct ib_device_ops fal_dev_ops = {
 	.driver_id		= FALCON_IB_DRIVER_ID,
 	.uverbs_abi_ver		= FALCON_IB_ABI_VERSION,
 
+	.add_gid		= fal_eng_add_gid,
 	.alloc_hw_port_stats	= fal_alloc_hw_port_stats,
 	.alloc_mr		= fal_alloc_mr,
 	.alloc_mw		= fal_alloc_mw,
@@ -240,6 +241,7 @@ static const struct ib_device_ops fal_dev_ops = {
 	.dealloc_pd		= fal_dealloc_pd,
 	.dealloc_ucontext	= fal_dealloc_ucontext,
 	.dealloc_xrcd		= fal_dealloc_xrcd,
+	.del_gid		= fal_eng_del_gid,
 	.dereg_mr		= fal_dereg_mr,
 	.destroy_ah		= fal_destroy_ah,
 	.destroy_cq		= fal_destroy_cq,
@@ -440,13 +442,19 @@ static int __init fal_init(void)
 
 	if (err)
 		return err;
+	err = fal_eng_init();
+	if (err)
+		goto exit_mem;
 	err = register_netdevice_notifier(&fal_netdev_nb);
-	if (err) {
-		fal_mem_exit();
-		return err;
-	}
+	if (err)
+		goto exit_eng;
 	rdma_link_register(&fal_link_ops);
 	return 0;
+exit_eng:
+	fal_eng_exit();
+exit_mem:
+	fal_mem_exit();
+	return err;
 }
 
 static void __exit fal_exit(void)
@@ -454,6 +462,7 @@ static void __exit fal_exit(void)
 	rdma_link_unregister(&fal_link_ops);
 	ib_unregister_driver(FALCON_IB_DRIVER_ID);
 	unregister_netdevice_notifier(&fal_netdev_nb);
+	fal_eng_exit();
 	fal_mem_exit();
 }
 

@@ -141,6 +141,7 @@ enum fal_bad {
 u32 fal_op_flags(u8 op);
 unsigned int fal_hdr_len(u8 op);
 unsigned int fal_hdr_build(const struct fal_hdr *h, void *buf);
+void fal_hdr_set_sn(void *buf, u32 sn);
 int fal_hdr_parse(struct fal_hdr *h, const void *buf, unsigned int linear,
 		  unsigned int len);
 

@@ -1,0 +1,809 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Datagrams, of UD queue pairs and QP1: SEND Only packets over one connection
+ * for each peer (6.6.3), which many queue pairs share. It is made when somebody
+ * first sends, in the background; a connection that the peer made serves as
+ * well.
+ *
+ * A datagram is copied and so done for its sender when it is handed on. What
+ * a peer has not acknowledged is bounded, and then its senders wait; what comes
+ * before the connection is there waits in a bounded backlog. The receiver
+ * acknowledges every datagram, also one for which there is no receive request
+ * or no queue pair: it is dropped and counted, so that nobody blocks others.
+ *
+ * Peers that have been quiet for long are let go: first the end that connected,
+ * so that the other does not forget what the first still uses.
+ */
+#include <linux/jhash.h>
+#include <linux/udp.h>
+#include <linux/wait_bit.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <rdma/ib_mad.h>
+#include "falcon_ib.h"
+
+#define FAL_UD_OPEN		128	/* datagrams that a peer may owe */
+#define FAL_UD_BACKLOG		64	/* that wait for a connection */
+#define FAL_UD_MAX_PEERS	4096
+#define FAL_UD_MAX		4096	/* bytes of a datagram */
+#define FAL_UD_IDLE		(30 * HZ)
+#define FAL_UD_GC		(10 * HZ)
+#define FAL_UD_TIMEOUT_MS	5000
+#define FAL_GRH_LEN		40
+#define FAL_ROCE_PORT		4791	/* in headers that consumers may look at */
+
+/**
+ * struct fal_peer - who sends or receives datagrams
+ * @node:	in fal_dev_eng::table, if it is to be found
+ * @list:	in fal_dev_eng::peers
+ * @dev:	device
+ * @refs:	of the list, of the connection and of @work
+ * @path:	addresses
+ * @lock:	all below
+ * @conn:	once established
+ * @attempting:	a connection is being made
+ * @gone:	taken out of the list
+ * @passive:	the peer made the connection
+ * @tx_sn:	next Sequence Number
+ * @open:	datagrams not acknowledged
+ * @backlog:	datagrams that wait for the connection
+ * @used:	jiffies when something was sent or received
+ * @work:	makes the connection
+ * @rcu:	look-ups
+ */
+struct fal_peer {
+	struct hlist_node node;
+	struct list_head list;
+	struct fal_dev *dev;
+	refcount_t refs;
+	struct falcon_path path;
+	spinlock_t lock;
+	struct falcon_conn *conn;
+	bool attempting;
+	bool gone;
+	bool passive;
+	u32 tx_sn;
+	u32 open;
+	struct sk_buff_head backlog;
+	unsigned long used;
+	struct work_struct work;
+	struct rcu_head rcu;
+};
+
+/* A datagram, at the head of its packet */
+struct fal_gram {
+	struct falcon_txn txn;
+	struct sk_buff *skb;
+};
+
+#define FAL_GRAM_ROOM	ALIGN(sizeof(struct fal_gram), 8)
+
+static const struct falcon_ulp_ops fal_ud_ops;
+
+/*
+ * Peers
+ */
+
+static void fal_peer_put(struct fal_peer *p)
+{
+	atomic_t *n = &p->dev->eng.nr_peers;
+
+	if (!refcount_dec_and_test(&p->refs))
+		return;
+	kfree_rcu(p, rcu);
+	/* At 0 the device may be freed. */
+	if (atomic_dec_and_test(n))
+		wake_up_var(n);
+}
+
+static u32 fal_peer_hash(const struct falcon_path *path)
+{
+	return jhash2(path->daddr.s6_addr32, 4,
+		      jhash2(path->saddr.s6_addr32, 4, path->scope_id));
+}
+
+/* Held, or NULL */
+static struct fal_peer *fal_peer_find(struct fal_dev *dev,
+				      const struct falcon_path *path)
+{
+	struct fal_peer *p;
+
+	rcu_read_lock();
+	hash_for_each_possible_rcu(dev->eng.table, p, node,
+				   fal_peer_hash(path))
+		if (ipv6_addr_equal(&p->path.daddr, &path->daddr) &&
+		    ipv6_addr_equal(&p->path.saddr, &path->saddr) &&
+		    p->path.scope_id == path->scope_id &&
+		    refcount_inc_not_zero(&p->refs))
+			goto out;
+	p = NULL;
+out:
+	rcu_read_unlock();
+	return p;
+}
+
+static void fal_peer_work(struct work_struct *work);
+
+/* A new one, held once more; to be found if nobody else is. */
+static struct fal_peer *fal_peer_new(struct fal_dev *dev,
+				     const struct falcon_path *path)
+{
+	struct fal_dev_eng *eng = &dev->eng;
+	struct fal_peer *p, *other;
+
+	if (atomic_inc_return(&eng->nr_peers) > FAL_UD_MAX_PEERS)
+		goto uncount;
+	p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_NOWARN);
+	if (!p)
+		goto uncount;
+	p->dev = dev;
+	refcount_set(&p->refs, 2);
+	p->path = *path;
+	spin_lock_init(&p->lock);
+	__skb_queue_head_init(&p->backlog);
+	p->used = jiffies;
+	INIT_WORK(&p->work, fal_peer_work);
+	INIT_HLIST_NODE(&p->node);
+
+	spin_lock_bh(&eng->lock);
+	if (eng->dying) {
+		spin_unlock_bh(&eng->lock);
+		kfree(p);
+		goto uncount;
+	}
+	list_add_tail(&p->list, &eng->peers);
+	other = fal_peer_find(dev, path);
+	if (!other)
+		hash_add_rcu(eng->table, &p->node, fal_peer_hash(path));
+	spin_unlock_bh(&eng->lock);
+	if (other)
+		fal_peer_put(other);
+	return p;
+uncount:
+	if (atomic_dec_and_test(&eng->nr_peers))
+		wake_up_var(&eng->nr_peers);
+	return NULL;
+}
+
+static void fal_peer_purge(struct fal_peer *p)
+{
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&p->lock);
+	while ((skb = __skb_dequeue(&p->backlog))) {
+		fal_count(p->dev, FAL_STAT_UD_DROP);
+		kfree_skb(skb);
+	}
+}
+
+/* Out of the list and out of sight; the connection, if there is one, ends. */
+static void fal_peer_drop(struct fal_peer *p)
+{
+	struct fal_dev_eng *eng = &p->dev->eng;
+	struct falcon_conn *conn;
+	bool gone;
+
+	spin_lock_bh(&eng->lock);
+	if (!hlist_unhashed(&p->node))
+		hash_del_rcu(&p->node);
+	spin_lock(&p->lock);
+	gone = p->gone;
+	p->gone = true;
+	conn = p->conn;
+	p->conn = NULL;
+	fal_peer_purge(p);
+	spin_unlock(&p->lock);
+	if (!gone)
+		list_del(&p->list);
+	spin_unlock_bh(&eng->lock);
+	if (conn)
+		falcon_conn_close(conn);
+	if (!gone)
+		fal_peer_put(p);
+}
+
+/*
+ * Senders that wait
+ */
+
+static void fal_ud_wait(struct fal_qp *qp)
+{
+	struct fal_dev_eng *eng = &qp->dev->eng;
+
+	spin_lock_bh(&eng->lock);
+	if (list_empty(&qp->eng.wait_node) && fal_qp_hold(qp))
+		list_add_tail(&qp->eng.wait_node, &eng->waiters);
+	spin_unlock_bh(&eng->lock);
+}
+
+/**
+ * fal_ud_forget() - a queue pair does not wait any more
+ * @qp:	queue pair
+ *
+ * Context: process or softirq.
+ */
+void fal_ud_forget(struct fal_qp *qp)
+{
+	struct fal_dev_eng *eng = &qp->dev->eng;
+	bool waited;
+
+	spin_lock_bh(&eng->lock);
+	waited = !list_empty(&qp->eng.wait_node);
+	list_del_init(&qp->eng.wait_node);
+	spin_unlock_bh(&eng->lock);
+	if (waited)
+		fal_qp_put(qp);
+}
+
+static void fal_ud_wake(struct fal_dev *dev)
+{
+	struct fal_dev_eng *eng = &dev->eng;
+	struct fal_qp *qp;
+	LIST_HEAD(wake);
+
+	if (list_empty_careful(&eng->waiters))
+		return;
+	spin_lock_bh(&eng->lock);
+	list_splice_init(&eng->waiters, &wake);
+	while ((qp = list_first_entry_or_null(&wake, struct fal_qp,
+					      eng.wait_node))) {
+		list_del_init(&qp->eng.wait_node);
+		spin_unlock_bh(&eng->lock);
+		fal_req_kick(qp);
+		fal_qp_put(qp);
+		spin_lock_bh(&eng->lock);
+	}
+	spin_unlock_bh(&eng->lock);
+}
+
+/*
+ * Sending
+ */
+
+static void fal_copy_path(struct fal_ah *ah, void *arg)
+{
+	*(struct falcon_path *)arg = ah->eng.path;
+}
+
+static struct sk_buff *fal_gram_skb(struct fal_qp *qp,
+				    const struct fal_swqe *wqe,
+				    enum ib_wc_status *status)
+{
+	bool imm = wqe->w.opcode == IB_WR_SEND_WITH_IMM;
+	struct fal_hdr h = {
+		.op = FAL_SVC_UD | (imm ? FAL_OP_SEND_ONLY_IMM :
+					  FAL_OP_SEND_ONLY),
+		.pad = -wqe->length & 3,
+		.se = wqe->w.flags & FALCON_SEND_SOLICITED,
+		.dqpn = wqe->w.remote_qpn & FAL_QPN_MASK,
+		.imm = wqe->w.ex,
+		.qkey = wqe->w.remote_qkey,
+		.sqpn = qp->ibqp.qp_num,
+	};
+	unsigned int hdr = fal_hdr_len(h.op);
+	static const u8 zero[3];
+	struct sk_buff *skb;
+	int err;
+
+	/* A Q_Key with its top bit set means the queue pair's own. */
+	if (h.qkey & BIT(31))
+		h.qkey = qp->attr.qkey;
+	*status = IB_WC_SUCCESS;
+	skb = fal_skb_alloc(FAL_GRAM_ROOM, hdr, wqe->length + h.pad);
+	if (!skb)
+		return NULL;
+	fal_hdr_build(&h, skb->data);
+	err = skb_store_bits(skb, hdr + wqe->length, zero, h.pad);
+	if (err)
+		*status = IB_WC_LOC_QP_OP_ERR;
+	else if (wqe->w.flags & FALCON_SEND_INLINE)
+		err = skb_store_bits(skb, hdr, wqe->data, wqe->length);
+	else
+		*status = fal_sges_to_skb(qp, wqe->sge, wqe->w.num_sge, 0,
+					  wqe->length, skb, hdr);
+	if (!err && !*status)
+		return skb;
+	kfree_skb(skb);
+	return NULL;
+}
+
+/* The Sequence Number is known when a datagram leaves. */
+static bool fal_gram_push(struct fal_peer *p, struct sk_buff *skb)
+{
+	struct fal_gram *g = (struct fal_gram *)skb->head;
+
+	lockdep_assert_held(&p->lock);
+	memset(g, 0, sizeof(*g));
+	g->skb = skb;
+	fal_hdr_set_sn(skb->data, p->tx_sn);
+	if (falcon_push_more(p->conn, &g->txn, skb)) {
+		fal_count(p->dev, FAL_STAT_UD_DROP);
+		kfree_skb(skb);
+		return false;
+	}
+	p->tx_sn++;
+	p->open++;
+	p->used = jiffies;
+	return true;
+}
+
+/* Without a connection: into the backlog, and somebody is to make one. */
+static void fal_gram_queue(struct fal_peer *p, struct sk_buff *skb)
+{
+	lockdep_assert_held(&p->lock);
+	if (p->gone || skb_queue_len(&p->backlog) >= FAL_UD_BACKLOG) {
+		fal_count(p->dev, FAL_STAT_UD_DROP);
+		kfree_skb(skb);
+		return;
+	}
+	__skb_queue_tail(&p->backlog, skb);
+	if (p->attempting)
+		return;
+	p->attempting = true;
+	refcount_inc(&p->refs);
+	if (!queue_work(fal_eng_wq, &p->work))
+		fal_peer_put(p);
+}
+
+/* False: the sender has to wait, or to flush first. */
+static bool fal_gram_may(struct fal_qp *qp, struct fal_peer *p)
+{
+	if (!p->conn)
+		return true;
+	if (p->open >= FAL_UD_OPEN) {
+		fal_ud_wait(qp);
+		/* They may have been acknowledged meanwhile, by nobody's count */
+		return false;
+	}
+	if (qp->eng.ud_flush && qp->eng.ud_flush != p->conn) {
+		qp->eng.ud_again = true;
+		return false;
+	}
+	return true;
+}
+
+static bool fal_gram_send(struct fal_qp *qp, struct fal_peer *p,
+			  struct fal_swqe *wqe)
+{
+	enum ib_wc_status status;
+	struct sk_buff *skb;
+	bool may;
+
+	spin_lock_bh(&p->lock);
+	may = fal_gram_may(qp, p);
+	if (!may)
+		goto unlock;
+	skb = fal_gram_skb(qp, wqe, &status);
+	if (!skb) {
+		wqe->eng.status = status;
+		if (!status)
+			fal_count(qp->dev, FAL_STAT_UD_DROP);
+	} else if (!p->conn) {
+		fal_gram_queue(p, skb);
+	} else if (fal_gram_push(p, skb) && !qp->eng.ud_flush &&
+		   falcon_conn_get(p->conn)) {
+		qp->eng.ud_flush = p->conn;
+	}
+unlock:
+	spin_unlock_bh(&p->lock);
+	return may;
+}
+
+/**
+ * fal_ud_send() - hand a datagram on
+ * @qp:		queue pair; what it submits waits in fal_qp_eng::ud_flush
+ * @wqe:	its send request; an error is set in it
+ *
+ * A datagram that cannot be delivered is dropped: that is no error.
+ *
+ * Context: process or softirq, fal_qp_eng::lock held.
+ * Return: false: not now.
+ */
+bool fal_ud_send(struct fal_qp *qp, struct fal_swqe *wqe)
+{
+	struct falcon_path path;
+	struct fal_peer *p;
+	bool sent;
+
+	if (!fal_ah_use(qp, wqe->w.ah, fal_copy_path, &path)) {
+		wqe->eng.status = IB_WC_LOC_QP_OP_ERR;
+		return true;
+	}
+	if (wqe->length > FAL_UD_MAX) {
+		wqe->eng.status = IB_WC_LOC_LEN_ERR;
+		return true;
+	}
+	fal_count(qp->dev, FAL_STAT_TX_SEND);
+	p = fal_peer_find(qp->dev, &path) ?: fal_peer_new(qp->dev, &path);
+	if (!p) {
+		fal_count(qp->dev, FAL_STAT_UD_DROP);
+		return true;
+	}
+	sent = fal_gram_send(qp, p, wqe);
+	fal_peer_put(p);
+	return sent;
+}
+
+static void fal_ud_complete(struct falcon_conn *conn, struct falcon_txn *txn)
+{
+	struct fal_gram *g = container_of(txn, struct fal_gram, txn);
+	struct fal_peer *p = falcon_conn_priv(conn);
+
+	if (txn->cmpl)
+		fal_count(p->dev, FAL_STAT_UD_DROP);
+	kfree_skb(g->skb);
+	spin_lock_bh(&p->lock);
+	p->open--;
+	spin_unlock_bh(&p->lock);
+	fal_ud_wake(p->dev);
+}
+
+/*
+ * Receiving
+ */
+
+/* What an InfiniBand receiver finds in front of a datagram */
+static void fal_grh(const struct falcon_path *path, u32 len, u8 *grh)
+{
+	struct ipv6hdr *h6 = (struct ipv6hdr *)grh;
+	struct iphdr *h4 = (struct iphdr *)(grh + FAL_GRH_LEN - sizeof(*h4));
+
+	memset(grh, 0, FAL_GRH_LEN);
+	if (path->family == AF_INET) {
+		h4->version = 4;
+		h4->ihl = sizeof(*h4) / 4;
+		h4->tot_len = htons(sizeof(*h4) + sizeof(struct udphdr) + len);
+		h4->frag_off = htons(IP_DF);
+		h4->ttl = 64;
+		h4->protocol = IPPROTO_UDP;
+		h4->saddr = path->daddr.s6_addr32[3];
+		h4->daddr = path->saddr.s6_addr32[3];
+		ip_send_check(h4);
+		return;
+	}
+	ip6_flow_hdr(h6, 0, 0);
+	h6->payload_len = htons(sizeof(struct udphdr) + len);
+	h6->nexthdr = IPPROTO_UDP;
+	h6->hop_limit = 64;
+	h6->saddr = path->daddr;
+	h6->daddr = path->saddr;
+}
+
+static enum ib_wc_status fal_gram_place(struct fal_qp *qp, struct fal_peer *p,
+					const struct fal_rwqe *rwqe,
+					const struct sk_buff *skb, u32 hdr,
+					u32 len)
+{
+	struct ib_pd *pd = qp->srq ? qp->srq->ibsrq.pd : qp->ibqp.pd;
+	u8 grh[FAL_GRH_LEN] __aligned(4);
+	enum ib_wc_status status;
+
+	if (rwqe->bad)
+		return IB_WC_LOC_QP_OP_ERR;
+	if (rwqe->length < FAL_GRH_LEN + len)
+		return IB_WC_LOC_LEN_ERR;
+	fal_grh(&p->path, len, grh);
+	status = fal_sges_from_buf(qp, pd, rwqe->sge, rwqe->num_sge, grh,
+				   sizeof(grh));
+	if (status)
+		return status;
+	return fal_sges_from_skb(qp, pd, rwqe->sge, rwqe->num_sge,
+				 FAL_GRH_LEN, len, skb, hdr);
+}
+
+/* False: dropped. */
+static bool fal_gram_take(struct fal_qp *qp, struct fal_peer *p,
+			  const struct fal_hdr *h, const struct sk_buff *skb,
+			  u32 hdr)
+{
+	u32 len = skb->len - hdr - h->pad;
+	struct ib_wc wc = {
+		.opcode = IB_WC_RECV,
+		.byte_len = FAL_GRH_LEN + len,
+		.qp = &qp->ibqp,
+		.src_qp = h->sqpn,
+		.wc_flags = IB_WC_GRH | IB_WC_WITH_NETWORK_HDR_TYPE,
+		.port_num = 1,
+		.network_hdr_type = p->path.family == AF_INET ?
+				    RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6,
+	};
+	struct fal_rwqe rwqe;
+
+	if (fal_rq_take(qp, NULL, &rwqe))
+		return false;
+	wc.wr_id = rwqe.wr_id;
+	wc.status = fal_gram_place(qp, p, &rwqe, skb, hdr, len);
+	if (fal_op_flags(h->op) & FAL_H_IMM) {
+		wc.wc_flags |= IB_WC_WITH_IMM;
+		wc.ex.imm_data = h->imm;
+	}
+	fal_cq_add(to_fal_cq(qp->ibqp.recv_cq), &wc, h->se || wc.status);
+	return true;
+}
+
+static bool fal_gram_wanted(const struct fal_qp *qp, const struct fal_hdr *h)
+{
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_RTR:
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+	case IB_QPS_SQE:
+		break;
+	default:
+		return false;
+	}
+	if (qp->ibqp.qp_type == IB_QPT_GSI)
+		return h->qkey == IB_QP1_QKEY;
+	return qp->ibqp.qp_type == IB_QPT_UD && h->qkey == qp->attr.qkey;
+}
+
+static void fal_gram_in(struct fal_peer *p, const struct fal_hdr *h,
+			const struct sk_buff *skb, u32 hdr)
+{
+	struct fal_qp *qp = fal_qp_get(p->dev, h->dqpn);
+	bool taken = false;
+
+	if (qp) {
+		spin_lock_bh(&qp->eng.rx_lock);
+		if (fal_gram_wanted(qp, h))
+			taken = fal_gram_take(qp, p, h, skb, hdr);
+		spin_unlock_bh(&qp->eng.rx_lock);
+		fal_qp_put(qp);
+	}
+	fal_count(p->dev, taken ? FAL_STAT_RX_SEND : FAL_STAT_UD_DROP);
+}
+
+static void fal_ud_deliver(struct falcon_conn *conn, struct falcon_rxpkt *rx,
+			   struct sk_buff *skb)
+{
+	unsigned int n = min_t(unsigned int, skb->len, FAL_HDR_MAX);
+	struct fal_peer *p = falcon_conn_priv(conn);
+	u8 buf[FAL_HDR_MAX];
+	struct fal_hdr h;
+	int hdr = -1;
+
+	if (!skb_copy_bits(skb, 0, buf, n))
+		hdr = fal_hdr_parse(&h, buf, n, skb->len);
+	if (hdr < 0 || rx->type != FALCON_PKT_PUSH_DATA ||
+	    (h.op & FAL_SVC_MASK) != FAL_SVC_UD) {
+		fal_count(p->dev, FAL_STAT_RX_BAD_HDR);
+		falcon_target_nack(conn, rx, FALCON_NACK_NRE, 0);
+		return;
+	}
+	p->used = jiffies;
+	fal_gram_in(p, &h, skb, hdr);
+	falcon_target_ack(conn, rx);
+	consume_skb(skb);
+}
+
+/* Datagrams pull nothing, so there is nothing to release. */
+static void fal_ud_release(struct falcon_conn *conn, struct falcon_resp *resp)
+{
+	WARN_ON_ONCE(1);
+}
+
+/*
+ * Connections
+ */
+
+static void fal_peer_up(struct fal_peer *p, struct falcon_conn *conn)
+{
+	struct sk_buff *skb;
+	bool use;
+
+	spin_lock_bh(&p->lock);
+	p->attempting = false;
+	use = !p->gone && !p->conn;
+	if (use) {
+		p->conn = conn;
+		p->tx_sn = FAL_FIRST_SN;
+		while ((skb = __skb_dequeue(&p->backlog)))
+			fal_gram_push(p, skb);
+	}
+	spin_unlock_bh(&p->lock);
+	if (!use) {
+		falcon_conn_close(conn);
+		return;
+	}
+	fal_count(p->dev, FAL_STAT_CONN_MADE);
+	falcon_flush(conn);
+}
+
+/* Not established, or lost. Whose connection that is closes it. */
+static void fal_peer_down(struct fal_peer *p, struct falcon_conn *conn,
+			  bool was_up)
+{
+	bool mine, passive;
+
+	spin_lock_bh(&p->lock);
+	mine = !was_up || p->conn == conn;
+	if (mine) {
+		p->conn = NULL;
+		p->attempting = false;
+		fal_peer_purge(p);
+	}
+	passive = p->passive;
+	spin_unlock_bh(&p->lock);
+	fal_count(p->dev, was_up ? FAL_STAT_CONN_LOST : FAL_STAT_CONN_FAILED);
+	if (mine)
+		falcon_conn_close(conn);
+	if (passive)
+		fal_peer_drop(p);
+	fal_ud_wake(p->dev);
+}
+
+static void fal_ud_event(struct falcon_conn *conn, enum falcon_conn_event ev,
+			 int err)
+{
+	struct fal_peer *p = falcon_conn_priv(conn);
+
+	switch (ev) {
+	case FALCON_EV_ESTABLISHED:
+		fal_peer_up(p, conn);
+		break;
+	case FALCON_EV_FAILED:
+	case FALCON_EV_ABORTED:
+		fal_peer_down(p, conn, ev == FALCON_EV_ABORTED);
+		break;
+	case FALCON_EV_TX_SPACE:
+		fal_ud_wake(p->dev);
+		break;
+	case FALCON_EV_CLOSED:
+		fal_peer_put(p);
+		break;
+	case FALCON_EV_KILL:
+		break;
+	}
+}
+
+static const struct falcon_ulp_ops fal_ud_ops = {
+	.owner		= THIS_MODULE,
+	.proto		= FALCON_PROTO_RDMA,
+	.deliver	= fal_ud_deliver,
+	.complete	= fal_ud_complete,
+	.release	= fal_ud_release,
+	.event		= fal_ud_event,
+};
+
+static void fal_peer_work(struct work_struct *work)
+{
+	struct fal_peer *p = container_of(work, struct fal_peer, work);
+	struct falcon_cm_params params = {
+		.path = p->path,
+		.proto = FALCON_PROTO_RDMA,
+		.service = FAL_UD_SERVICE,
+		.src_service = FAL_UD_SERVICE,
+		.ordered = true,
+		.loss = FALCON_CM_BY_SYSCTL,
+		.user_timeout_ms = FAL_UD_TIMEOUT_MS,
+	};
+	struct net *net = fal_net_get(p->dev);
+	struct falcon_conn *conn = ERR_PTR(-ENETDOWN);
+
+	/* The connection's reference */
+	refcount_inc(&p->refs);
+	if (net) {
+		conn = falcon_connect(net, &params, &fal_ud_ops, p);
+		put_net(net);
+	}
+	if (IS_ERR(conn)) {
+		spin_lock_bh(&p->lock);
+		p->attempting = false;
+		fal_peer_purge(p);
+		spin_unlock_bh(&p->lock);
+		fal_count(p->dev, FAL_STAT_CONN_FAILED);
+		fal_peer_put(p);
+	}
+	fal_peer_put(p);
+}
+
+/**
+ * fal_ud_request() - a peer wants to send datagrams
+ * @dev:	device that has the address it asked for
+ * @conn:	connection to be
+ * @req:	its wish
+ * @ulp:	set
+ * @ulp_priv:	set
+ *
+ * Context: process.
+ * Return: 0; -ECONNREFUSED; -ENOBUFS: too many peers.
+ */
+int fal_ud_request(struct fal_dev *dev, struct falcon_conn *conn,
+		   const struct falcon_cm_params *req,
+		   const struct falcon_ulp_ops **ulp, void **ulp_priv)
+{
+	struct fal_peer *p;
+
+	if (!req->ordered || req->src_service != FAL_UD_SERVICE)
+		return -ECONNREFUSED;
+	p = fal_peer_new(dev, &req->path);
+	if (!p)
+		return -ENOBUFS;
+	/* fal_peer_new()'s second reference is the connection's. */
+	spin_lock_bh(&p->lock);
+	p->attempting = true;
+	p->passive = true;
+	spin_unlock_bh(&p->lock);
+	*ulp = &fal_ud_ops;
+	*ulp_priv = p;
+	return 0;
+}
+
+/*
+ * The device
+ */
+
+static struct fal_peer *fal_peer_idle(struct fal_dev *dev, bool all)
+{
+	struct fal_peer *p;
+	bool idle;
+
+	spin_lock_bh(&dev->eng.lock);
+	list_for_each_entry(p, &dev->eng.peers, list) {
+		spin_lock(&p->lock);
+		idle = !p->attempting && !p->open &&
+		       time_after(jiffies, p->used + FAL_UD_IDLE *
+					   (p->passive ? 2 : 1));
+		spin_unlock(&p->lock);
+		if ((idle || all) && refcount_inc_not_zero(&p->refs))
+			goto out;
+	}
+	p = NULL;
+out:
+	spin_unlock_bh(&dev->eng.lock);
+	return p;
+}
+
+static void fal_peers_drop(struct fal_dev *dev, bool all)
+{
+	struct fal_peer *p;
+
+	while ((p = fal_peer_idle(dev, all))) {
+		fal_peer_drop(p);
+		fal_peer_put(p);
+		cond_resched();
+	}
+}
+
+static void fal_ud_gc(struct work_struct *work)
+{
+	struct fal_dev *dev = container_of(to_delayed_work(work),
+					   struct fal_dev, eng.gc);
+
+	fal_peers_drop(dev, false);
+	queue_delayed_work(fal_eng_wq, &dev->eng.gc, FAL_UD_GC);
+}
+
+/**
+ * fal_ud_dev_init() - a new device
+ * @dev:	device
+ */
+void fal_ud_dev_init(struct fal_dev *dev)
+{
+	struct fal_dev_eng *eng = &dev->eng;
+
+	spin_lock_init(&eng->lock);
+	hash_init(eng->table);
+	INIT_LIST_HEAD(&eng->peers);
+	INIT_LIST_HEAD(&eng->waiters);
+	INIT_DELAYED_WORK(&eng->gc, fal_ud_gc);
+	queue_delayed_work(fal_eng_wq, &eng->gc, FAL_UD_GC);
+}
+
+/**
+ * fal_ud_dev_exit() - a device goes
+ * @dev:	device without queue pairs and GIDs
+ *
+ * Context: process, may sleep.
+ */
+void fal_ud_dev_exit(struct fal_dev *dev)
+{
+	struct fal_dev_eng *eng = &dev->eng;
+
+	cancel_delayed_work_sync(&eng->gc);
+	spin_lock_bh(&eng->lock);
+	eng->dying = true;
+	spin_unlock_bh(&eng->lock);
+	fal_peers_drop(dev, true);
+	wait_var_event(&eng->nr_peers, !atomic_read(&eng->nr_peers));
+}
