@@ -45,6 +45,7 @@ words=(
 	iif		# incoming interface
 	ect		# ECN-capable transport
 	filp		# a file, in the kernel
+	clos		# a network of stages
 	usin		# an IPv4 socket address given by the user
 )
 

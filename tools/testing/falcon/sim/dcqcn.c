@@ -13,6 +13,7 @@
 #define CUT_GAP_PS	(50 * SIM_US)
 #define FAST_STEPS	5
 #define STEP		(1.0 / 1000)	/* of the link's rate */
+#define LEAST		(1.0 / 100000)
 
 static void alpha_timer(struct sim_event *ev)
 {
@@ -55,8 +56,8 @@ void model_dcqcn_notified(struct sim_model *m)
 	cc->cut_ps = sim_now;
 	cc->target = cc->rate;
 	cc->rate *= 1 - cc->alpha / 2;
-	if (cc->rate < cc->limit * STEP)
-		cc->rate = cc->limit * STEP;
+	if (cc->rate < cc->limit * LEAST)
+		cc->rate = cc->limit * LEAST;
 	cc->alpha = (1 - G) * cc->alpha + G;
 	cc->steps = 0;
 	sim_at(&cc->alpha_timer, sim_now + ALPHA_PS);

@@ -70,7 +70,7 @@ static void loss_run(u32 cell, FILE *csv)
 		.rtt_ps = path->rtt_us * SIM_US, .buffer_bytes = 32 << 20,
 	};
 	struct sim_model_cfg model = {
-		.window_pkts = MODEL_RING, .rto_ps = SIM_MS,
+		.window_pkts = 4096, .rto_ps = SIM_MS,
 	};
 	struct sim_load load = {
 		.op = op ? SIM_READ : SIM_WRITE,

@@ -4,5 +4,9 @@
 
 const struct sim_exp * const sim_exps[] = {
 	&exp_loss,
+	&exp_incast,
+	&exp_reorder,
+	&exp_pcie,
+	&exp_latency,
 	NULL
 };

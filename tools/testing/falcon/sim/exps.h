@@ -6,5 +6,9 @@
 #include "exp.h"
 
 extern const struct sim_exp exp_loss;
+extern const struct sim_exp exp_incast;
+extern const struct sim_exp exp_reorder;
+extern const struct sim_exp exp_pcie;
+extern const struct sim_exp exp_latency;
 
 #endif

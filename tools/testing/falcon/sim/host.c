@@ -187,6 +187,24 @@ static void dma_done(struct sim_event *ev)
 	pkt->fn(pkt);
 }
 
+/* Room for a packet in the NIC? It is marked if there is little. */
+bool sim_rx_buffer(struct sim_host *host, struct sim_pkt *pkt)
+{
+	u64 wait = host->dma_free_ps > sim_now ? host->dma_free_ps - sim_now :
+						 0;
+	u64 used = wait * host->nic.pcie_mbps / 8000000;
+
+	if (!host->nic.rx_buffer)
+		return true;
+	if (used + pkt->len > host->nic.rx_buffer) {
+		host->rx_drops++;
+		return false;
+	}
+	if (used > host->nic.rx_buffer / 4)
+		pkt->ce = true;
+	return true;
+}
+
 /* Payload into host memory, then @fn. */
 void sim_dma_write(struct sim_host *host, struct sim_pkt *pkt,
 		   void (*fn)(struct sim_pkt *pkt))

@@ -17,6 +17,8 @@ struct sim_msg;
  * struct sim_nic - what a NIC can
  * @pcie_mbps:	rate into host memory; 0: no bottleneck
  * @pcie_ps:	latency of one access of host memory
+ * @rx_buffer:	bytes that may wait for PCIe, for the models (Falcon has its
+ *		pools); 0: any number. From a quarter on they are marked
  * @pipe_ps:	of its pipeline, each way
  * @pkt_gap_ps:	between packets it sends: its packet rate
  * @conn_gap_ps: between packets of one connection
@@ -28,6 +30,7 @@ struct sim_msg;
 struct sim_nic {
 	u64 pcie_mbps;
 	u64 pcie_ps;
+	u64 rx_buffer;
 	u64 pipe_ps;
 	u64 pkt_gap_ps;
 	u64 conn_gap_ps;
@@ -49,6 +52,7 @@ struct sim_nic {
  * @dma:	packets on their way into memory
  * @dma_ev:	the first has got there
  * @dma_free_ps: PCIe is busy until then
+ * @rx_drops:	packets that found @rx_buffer full
  * @lru:	contexts in the cache, most recent first
  * @nr_cached:	how many
  * @hits:	of the cache
@@ -68,6 +72,7 @@ struct sim_host {
 	struct list_head dma;
 	struct sim_event dma_ev;
 	u64 dma_free_ps;
+	u64 rx_drops;
 	struct list_head lru;
 	u32 nr_cached;
 	u64 hits;
@@ -123,6 +128,7 @@ void sim_ep_init(struct sim_ep *ep, const struct sim_transport *ops,
 void sim_ep_ready(struct sim_ep *ep, bool urgent);
 void sim_pkt_depart(struct sim_ep *ep, struct sim_pkt *pkt, u64 at_ps);
 void sim_pkt_address(struct sim_ep *ep, struct sim_pkt *pkt, u32 label);
+bool sim_rx_buffer(struct sim_host *host, struct sim_pkt *pkt);
 void sim_dma_write(struct sim_host *host, struct sim_pkt *pkt,
 		   void (*fn)(struct sim_pkt *pkt));
 

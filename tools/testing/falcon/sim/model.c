@@ -21,7 +21,7 @@ static bool before(u32 a, u32 b)
 
 struct model_slot *model_slot(struct sim_model *m, u32 psn)
 {
-	return &m->slot[psn % MODEL_RING];
+	return &m->slot[psn & (m->ring - 1)];
 }
 
 /* A packet is to be sent again. */
@@ -84,7 +84,7 @@ static bool window_grow(struct sim_model *m)
 						       node);
 	struct model_slot *s = model_slot(m, m->top);
 
-	if (!msg || m->top - m->base >= min_t(u32, m->max_cwnd, MODEL_RING) ||
+	if (!msg || m->top - m->base >= (u32)m->max_cwnd ||
 	    m->under_way >= max(m->cwnd, 1.0))
 		return false;
 	s->msg = msg;
@@ -190,11 +190,13 @@ static void answer(struct sim_model *m, u8 type, const struct sim_pkt *data)
 /* True if the payload is new. */
 static bool accept_any(struct sim_model *m, u32 psn)
 {
-	if (before(psn, m->want) || m->got[psn % MODEL_RING])
+	u32 mask = m->ring - 1;
+
+	if (before(psn, m->want) || m->got[psn & mask])
 		return false;
-	m->got[psn % MODEL_RING] = 1;
-	while (m->got[m->want % MODEL_RING])
-		m->got[m->want++ % MODEL_RING] = 0;
+	m->got[psn & mask] = 1;
+	while (m->got[m->want & mask])
+		m->got[m->want++ & mask] = 0;
 	return true;
 }
 
@@ -303,7 +305,10 @@ static void model_rx(struct sim_ep *ep, struct sim_pkt *pkt)
 
 	switch (pkt->model.type) {
 	case MODEL_DATA:
-		rx_data(m, pkt);
+		if (sim_rx_buffer(ep->host, pkt))
+			rx_data(m, pkt);
+		else
+			sim_pkt_free(pkt);
 		break;
 	case MODEL_REQ:
 		list_add_tail(&msg->node, &m->msgs);
@@ -334,9 +339,11 @@ static void end_init(struct sim_model *m, const struct sim_model_ops *ops,
 	INIT_LIST_HEAD(&m->ctl);
 	INIT_LIST_HEAD(&m->reqs);
 	sim_event_init(&m->timer, timer);
-	m->slot = sim_alloc(MODEL_RING * sizeof(*m->slot));
+	for (m->ring = 64; m->ring < cfg->window_pkts; m->ring *= 2)
+		;
+	m->slot = sim_alloc(m->ring * sizeof(*m->slot));
 	if (ops->any_order)
-		m->got = sim_alloc(MODEL_RING);
+		m->got = sim_alloc(m->ring);
 	m->label = sim_rand();
 	m->max_cwnd = cfg->window_pkts;
 	m->cwnd = cfg->window_pkts;

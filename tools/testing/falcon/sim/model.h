@@ -11,7 +11,6 @@
 
 #include "host.h"
 
-#define MODEL_RING	8192	/* packets between base and top, at most */
 #define MODEL_MTU	4096
 
 struct sim_model;
@@ -79,7 +78,8 @@ struct model_dcqcn {
  * @rto_ps:	time-out
  * @label:	path
  * @mark_ps:	last reaction to congestion
- * @slot:	ring of packets
+ * @slot:	ring of packets between base and top
+ * @ring:	its size, a power of two
  * @want:	receiver: the next in order
  * @nacked:	receiver, in order: a gap has been reported
  * @got:	receiver, any order: ring of flags
@@ -109,6 +109,7 @@ struct sim_model {
 	u32 label;
 	u64 mark_ps;
 	struct model_slot *slot;
+	u32 ring;
 	u32 want;
 	bool nacked;
 	u8  *got;

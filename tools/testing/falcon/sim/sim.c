@@ -117,6 +117,8 @@ void sim_judge(const char *what, const char *paper, double here, double roce,
 	const char *verdict = "-";
 	char model[32] = "-";
 
+	if (isnan(here))
+		return;		/* not simulated at this scale */
 	if (!isnan(roce))
 		snprintf(model, sizeof(model), "%.3g", roce);
 	if (!isinf(low) || !isinf(high))
@@ -317,7 +319,7 @@ static void __noreturn usage(int status)
 {
 	u32 i;
 
-	printf("usage: sim [-o DIR] [-s SEED] [-j JOBS] [-f | -q] [-r] EXPERIMENT...\n"
+	printf("sim [-o DIR] [-s SEED] [-j JOBS] [-f | -q] [-r] EXPERIMENT...\n"
 	       "  -f  full scale, -q  smoke test, -r  only print the table\n"
 	       "experiments (or all):\n");
 	for (i = 0; sim_exps[i]; i++)
@@ -371,14 +373,28 @@ int main(int argc, char **argv)
 
 	while ((opt = getopt(argc, argv, "o:s:j:fqrh")) != -1) {
 		switch (opt) {
-		case 'o': out_dir = optarg; break;
-		case 's': seed = strtoull(optarg, NULL, 0); break;
-		case 'j': at_a_time = max(atoi(optarg), 1); break;
-		case 'f': sim_scale = SIM_FULL; break;
-		case 'q': sim_scale = SIM_SMOKE; break;
-		case 'r': only_report = true; break;
-		case 'h': usage(0);
-		default: usage(2);
+		case 'o':
+			out_dir = optarg;
+			break;
+		case 's':
+			seed = strtoull(optarg, NULL, 0);
+			break;
+		case 'j':
+			at_a_time = max(atoi(optarg), 1);
+			break;
+		case 'f':
+			sim_scale = SIM_FULL;
+			break;
+		case 'q':
+			sim_scale = SIM_SMOKE;
+			break;
+		case 'r':
+			only_report = true;
+			break;
+		case 'h':
+			usage(0);
+		default:
+			usage(2);
 		}
 	}
 	mkdir(out_dir, 0777);

@@ -80,6 +80,7 @@ void sim_msg_free(struct sim_msg *msg)
 void sim_msg_delivered(struct sim_msg *msg, u64 bytes)
 {
 	msg->delivered += bytes;
+	*msg->counter += bytes;
 	if (msg->delivered == msg->bytes && msg->on_delivered)
 		msg->on_delivered(msg);
 }
@@ -100,7 +101,6 @@ static void load_delivered(struct sim_msg *msg)
 {
 	struct sim_load *load = msg->priv;
 
-	load->bytes_delivered += msg->bytes;
 	if (load->delivered)
 		sim_sample(load->delivered, sim_now - msg->start_ps);
 }
@@ -130,6 +130,7 @@ static void load_next(struct sim_load *load)
 	msg->start_ps = sim_now;
 	msg->on_delivered = load_delivered;
 	msg->on_done = load_done;
+	msg->counter = &load->bytes_delivered;
 	msg->priv = load;
 	load->ep->ops->send(load->ep, msg);
 }

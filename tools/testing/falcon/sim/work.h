@@ -25,7 +25,8 @@ enum sim_op {
  * @start_ps:	beginning
  * @on_delivered: all is in memory, or NULL
  * @on_done:	the initiator knows; the message's end
- * @priv:	of these
+ * @counter:	bytes delivered are added here
+ * @priv:	of the two calls
  */
 struct sim_msg {
 	struct list_head node;
@@ -38,6 +39,7 @@ struct sim_msg {
 	u64 start_ps;
 	void (*on_delivered)(struct sim_msg *msg);
 	void (*on_done)(struct sim_msg *msg);
+	u64 *counter;
 	void *priv;
 };
 
