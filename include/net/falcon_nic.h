@@ -15,7 +15,7 @@
  * counter, never the counter.
  *
  * The life of a packet. It comes to the xmit op, unstamped and in clear. As it
- * departs, the driver takes its IVs (falcon_nic_iv()), seals it
+ * departs, the driver reads its counter (falcon_nic_iv()), seals it
  * (falcon_psp_seal()) and hands it to the stack (falcon_nic_output()), which
  * brings it to the ndo_start_xmit of the device. A packet that waits longer
  * than the op runs is held by falcon_nic_hold(), and if it never departs it
@@ -167,7 +167,7 @@ int falcon_nic_register(struct falcon_nic *nic);
 void falcon_nic_unregister(struct falcon_nic *nic);
 
 u64 falcon_nic_iv(struct falcon_nic *nic, struct sk_buff *skb, u64 counter_ps);
-int falcon_psp_seal(struct sk_buff *skb, u64 iv);
+int falcon_psp_seal(struct sk_buff *skb, u64 now_ps);
 int falcon_nic_output(struct sk_buff *skb);
 void falcon_nic_hold(struct sk_buff *skb);
 void falcon_nic_drop(struct sk_buff *skb);

@@ -936,9 +936,13 @@ static bool falcon_rx_spi(const struct falcon_conn *conn,
 		.cur_gen	= conn->rx_sa.gen,
 	};
 	struct falcon_spi_global global = {
-		.cur_gen	= conn->fn->key_gen,
+		.cur_gen	= READ_ONCE(conn->fn->key_gen),
+		.allow_prev_gen	= READ_ONCE(conn->fn->prev_gen_ok),
 	};
 
+	/* Without encryption no key is behind an SPI that could be rotated. */
+	if (psp->version == FALCON_PSP_VER_NONE)
+		state.cur_gen = global.cur_gen;
 	return falcon_accept_spi(&state, &global, psp->spi, psp->cookie);
 }
 
@@ -982,10 +986,6 @@ static bool falcon_rx_accept(const struct falcon_conn *conn,
 		FALCON_INC(fn, IN_BAD_PCID);
 		return false;
 	}
-	if (falcon_rx_has_fn(rx->pi.type) && rx->pi.fn != fn->dest_fn) {
-		FALCON_INC(fn, IN_BAD_FN);
-		return false;
-	}
 	if (!falcon_rx_in_time(conn, rx->psp.iv)) {
 		FALCON_INC(fn, IN_REPLAY);
 		return false;
@@ -993,12 +993,78 @@ static bool falcon_rx_accept(const struct falcon_conn *conn,
 	return true;
 }
 
-/* 9.2.1, of a packet that passed falcon_rx_accept() and falcon_psp_open(). */
+/* Which passed falcon_rx_accept(), so it has one of the two SPIs. Under RCU. */
+static const struct falcon_psp_key *
+falcon_rx_key(const struct falcon_conn *conn, const struct falcon_rx *rx)
+{
+	const struct falcon_psp_sa *sa = &conn->rx_sa;
+
+	lockdep_assert_held(&conn->lock);
+	if (rx->psp.spi == sa->spi)
+		return rcu_dereference(sa->key);
+	return rcu_dereference(sa->prev_key);
+}
+
+/* 9.2.2.1: integrity, then what the headers say. Not under the lock. */
+static bool falcon_rx_open(struct falcon_net *fn,
+			   const struct falcon_psp_key *key,
+			   struct sk_buff *skb, struct falcon_rx *rx)
+{
+	unsigned int hdr = sizeof(struct falcon_psp_hdr);
+	int err = -ENOKEY;
+
+	if (key && key->version == rx->psp.version)
+		err = falcon_psp_open(key, skb, &rx->psp);
+	if (err == -ENOMEM)
+		FALCON_INC(fn, IN_NO_MEM);
+	else if (err)
+		FALCON_INC(fn, IN_BAD_ICV);
+	if (err)
+		return false;
+	FALCON_INC(fn, IN_OPENED);
+	if (falcon_wire_parse(skb->data + hdr, skb->len - hdr, &rx->pi)) {
+		FALCON_INC(fn, IN_BAD_HDR);
+		return false;
+	}
+	return true;
+}
+
+/* All checks before the windows'; @conn is not locked meanwhile. */
+static bool falcon_rx_verify(struct falcon_conn *conn, struct sk_buff *skb,
+			     struct falcon_rx *rx)
+	__must_hold(&conn->lock)
+{
+	const struct falcon_psp_key *key;
+	bool ok = false;
+
+	rcu_read_lock();
+	if (!falcon_rx_accept(conn, rx))
+		goto out;
+	ok = true;
+	if (rx->psp.version != FALCON_PSP_VER_NONE) {
+		key = falcon_rx_key(conn, rx);
+		spin_unlock_bh(&conn->lock);
+		ok = falcon_rx_open(conn->fn, key, skb, rx);
+		spin_lock_bh(&conn->lock);
+	}
+	if (ok && falcon_rx_has_fn(rx->pi.type) &&
+	    rx->pi.fn != conn->fn->dest_fn) {
+		FALCON_INC(conn->fn, IN_BAD_FN);
+		ok = false;
+	}
+out:
+	rcu_read_unlock();
+	return ok;
+}
+
+/* 9.2.1, of a packet that passed falcon_rx_verify() */
 static void falcon_rx_commit(struct falcon_conn *conn,
 			     const struct falcon_rx *rx)
 {
 	lockdep_assert_held(&conn->lock);
 	falcon_accept_commit(&conn->remote_time, rx->psp.iv);
+	if (rcu_access_pointer(conn->rx_sa.prev_key))
+		falcon_psp_rx_used(conn, rx->psp.spi, rx->meta.now_ns);
 }
 
 /* Times and hops, which depend on the connection. */
@@ -1059,7 +1125,7 @@ void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
 
 	BUILD_BUG_ON(sizeof(struct falcon_rxpkt) > sizeof(skb->cb));
 	spin_lock_bh(&conn->lock);
-	if (!falcon_rx_accept(conn, rx) || falcon_psp_open(conn, skb, &rx->psp))
+	if (!falcon_rx_verify(conn, skb, rx))
 		goto unlock;
 	falcon_rx_commit(conn, rx);
 	if (conn->state == FALCON_CONN_SETUP) {

@@ -93,6 +93,7 @@ struct falcon_sysctls {
  * @dest_fn:	own Destination Function (7.2), 24 bits, random: it names the
  *		namespace
  * @key_gen:	current SPI generation (9.2.1)
+ * @prev_gen_ok: the one before is accepted as well (9.2.2.3)
  * @res:	resource pools shared by the connections
  * @psp:	psp_key.c: device keys and associations
  * @psp_sk:	UDP sockets of the PSP port: [0] IPv4, [1] IPv6
@@ -111,6 +112,7 @@ struct falcon_net {
 	wait_queue_head_t conns_gone;
 	u32 dest_fn;
 	u32 key_gen;
+	bool prev_gen_ok;
 	struct falcon_resources res;
 	struct falcon_psp *psp;
 	struct socket *psp_sk[2];
@@ -144,6 +146,7 @@ enum falcon_conn_state {
  * @pcid:	PCID in the virtualization cookie, random
  * @key:	of @spi; NULL: without encryption
  * @prev_key:	of @prev_spi, if that is another
+ * @moved_ns:	receive: when the peer was first seen to use @spi, or 0
  */
 struct falcon_psp_sa {
 	u32 spi;
@@ -153,6 +156,7 @@ struct falcon_psp_sa {
 	u64 pcid;
 	struct falcon_psp_key __rcu *key;
 	struct falcon_psp_key __rcu *prev_key;
+	u64 moved_ns;
 };
 
 /* falcon_conn::flags */
@@ -359,8 +363,6 @@ void falcon_cm_exit(void);
 /* psp.c */
 void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version);
 u64 falcon_psp_reserve(atomic64_t *last, u64 now_ps, unsigned int nr);
-int falcon_psp_open(struct falcon_conn *conn, struct sk_buff *skb,
-		    const struct falcon_psp_info *psp);
 
 /* timer.c: one hrtimer a connection, softirq */
 void falcon_timer_init(struct falcon_conn *conn);

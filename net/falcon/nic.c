@@ -393,13 +393,13 @@ u64 falcon_nic_arrival(struct falcon_conn *conn, struct falcon_rx *rx)
 }
 
 /**
- * falcon_nic_iv - the IVs of a packet or train that departs now
+ * falcon_nic_iv - the IV that a packet or train departing now should have
  * @nic:	that transmits it
  * @skb:	as given to xmit
  * @counter_ps:	the counter of @nic as it departs
  *
  * Context: any.
- * Return: the first of falcon_nic_cb::nr_pkts IVs for falcon_psp_seal(); 0: the
+ * Return: for falcon_psp_seal(), which takes later ones if it is taken; 0: the
  * connection is on another NIC by now, and @skb is to be dropped.
  */
 u64 falcon_nic_iv(struct falcon_nic *nic, struct sk_buff *skb, u64 counter_ps)
@@ -416,8 +416,7 @@ u64 falcon_nic_iv(struct falcon_nic *nic, struct sk_buff *skb, u64 counter_ps)
 	} while (read_seqcount_retry(&conn->nic_seq, seq));
 	if (now_on != nic)
 		return 0;
-	return falcon_psp_reserve(&conn->iv_last, counter_ps + off,
-				  falcon_nic_cb(skb)->nr_pkts);
+	return counter_ps + off;
 }
 EXPORT_SYMBOL_GPL(falcon_nic_iv);
 

@@ -46,12 +46,9 @@ static u64 falcon_soft_read_counter(struct falcon_nic *nic)
 
 static int falcon_soft_depart(struct sk_buff *skb)
 {
-	struct falcon_conn *conn = falcon_nic_cb(skb)->conn;
-	u64 iv = falcon_psp_reserve(&conn->iv_last, falcon_nic_now(conn),
-				    falcon_nic_cb(skb)->nr_pkts);
-	int err = falcon_psp_seal(skb, iv);
+	int err = falcon_psp_seal(skb, falcon_nic_now(falcon_nic_cb(skb)->conn));
 
-	if (WARN_ON_ONCE(err)) {
+	if (err) {
 		falcon_nic_drop(skb);
 		return err;
 	}

@@ -79,6 +79,12 @@ struct falcon_psp_key {
 #define FALCON_PSP_GMAC_VERSIONS (BIT(FALCON_PSP_VER_GMAC128) | \
 				  BIT(FALCON_PSP_VER_GMAC256))
 
+/* psp.c */
+int falcon_psp_open(const struct falcon_psp_key *key, struct sk_buff *skb,
+		    const struct falcon_psp_info *psp);
+int falcon_psp_work_init(unsigned int reqsize);
+void falcon_psp_work_exit(void);
+
 /* psp_key.c: associations of a connection. May sleep. */
 u32 falcon_psp_versions(void);
 int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
@@ -87,8 +93,12 @@ int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
 			  const struct falcon_psp_grant *grant);
 void falcon_psp_release(struct falcon_conn *conn);
 
-/* psp_key.c: any context */
+/* psp_key.c: any context, without the connection lock */
+void falcon_psp_rx_confirmed(struct falcon_conn *conn);
 void falcon_psp_rx_retire(struct falcon_conn *conn);
+
+/* psp_key.c: softirq, with the connection lock */
+void falcon_psp_rx_used(struct falcon_conn *conn, u32 spi, u64 now_ns);
 
 /* psp_key.c: namespaces and the module */
 int falcon_psp_net_init(struct falcon_net *fn);

@@ -22,6 +22,8 @@
 #include "psp.h"
 
 #define PSP_SPI_TRIES	64
+/* What the peer sent before it moved to a new key is still on its way. */
+#define PSP_RETIRE_NS	NSEC_PER_SEC
 
 /**
  * struct falcon_psp - PSP in a network namespace
@@ -114,6 +116,8 @@ static struct crypto_aead *psp_cipher(struct crypto_aead *like, const u8 *k,
 	if (IS_ERR(aead))
 		return aead;
 	err = crypto_aead_setkey(aead, k, falcon_psp_key_len(version));
+	if (!err && crypto_aead_reqsize(aead) > crypto_aead_reqsize(like))
+		err = -EOPNOTSUPP;
 	if (!err)
 		err = crypto_aead_setauthsize(aead, FALCON_PSP_ICV_LEN);
 	if (!err)
@@ -266,6 +270,7 @@ static void psp_rx_set(struct falcon_conn *conn, struct falcon_psp_key *key)
 	sa->spi = key->spi;
 	sa->gen = key->gen;
 	sa->version = key->version;
+	sa->moved_ns = 0;
 	rcu_assign_pointer(sa->prev_key, cur);
 	rcu_assign_pointer(sa->key, key);
 	spin_unlock_bh(&conn->lock);
@@ -316,6 +321,56 @@ int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
 	return 0;
 }
 
+/* 9.2.2.3, step 4: the key to be put */
+static struct falcon_psp_key *psp_rx_retire(struct falcon_conn *conn)
+{
+	struct falcon_psp_sa *sa = &conn->rx_sa;
+	struct falcon_psp_key *prev;
+
+	lockdep_assert_held(&conn->lock);
+	prev = rcu_dereference_protected(sa->prev_key, true);
+	sa->prev_spi = sa->spi;
+	RCU_INIT_POINTER(sa->prev_key, NULL);
+	return prev;
+}
+
+/**
+ * falcon_psp_rx_used - a packet has been verified
+ * @conn:	locked; has a previous association
+ * @spi:	its SPI
+ * @now_ns:	present time
+ *
+ * By its first packet under the current one the peer says that it has moved;
+ * once the network holds nothing older the previous one retires.
+ *
+ * Context: softirq.
+ */
+void falcon_psp_rx_used(struct falcon_conn *conn, u32 spi, u64 now_ns)
+{
+	struct falcon_psp_sa *sa = &conn->rx_sa;
+
+	if (spi != sa->spi)
+		return;
+	if (!sa->moved_ns)
+		sa->moved_ns = now_ns;
+	else if (now_ns - sa->moved_ns > PSP_RETIRE_NS)
+		psp_key_put(psp_rx_retire(conn));
+}
+
+/**
+ * falcon_psp_rx_confirmed - the peer says that it uses the current association
+ * @conn:	connection, not locked
+ *
+ * Context: any but hard interrupt.
+ */
+void falcon_psp_rx_confirmed(struct falcon_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	if (!conn->rx_sa.moved_ns)
+		conn->rx_sa.moved_ns = ktime_get_ns();
+	spin_unlock_bh(&conn->lock);
+}
+
 /**
  * falcon_psp_rx_retire - accept the previous association no longer
  * @conn:	connection, not locked
@@ -324,13 +379,10 @@ int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
  */
 void falcon_psp_rx_retire(struct falcon_conn *conn)
 {
-	struct falcon_psp_sa *sa = &conn->rx_sa;
 	struct falcon_psp_key *prev;
 
 	spin_lock_bh(&conn->lock);
-	prev = rcu_dereference_protected(sa->prev_key, true);
-	sa->prev_spi = sa->spi;
-	rcu_assign_pointer(sa->prev_key, NULL);
+	prev = psp_rx_retire(conn);
 	spin_unlock_bh(&conn->lock);
 	psp_key_put(prev);
 }
@@ -338,17 +390,6 @@ void falcon_psp_rx_retire(struct falcon_conn *conn)
 /*
  * Transmitting
  */
-
-/* The counter that stamps the connection's packets */
-static u64 psp_conn_now(struct falcon_conn *conn)
-{
-	u64 now;
-
-	rcu_read_lock();
-	now = falcon_nic_counter(rcu_dereference(conn->nic));
-	rcu_read_unlock();
-	return now;
-}
 
 /**
  * falcon_psp_tx_install - encrypt with what a peer has granted
@@ -383,7 +424,7 @@ int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
 		key = psp_key_make(psp, grant);
 		if (!IS_ERR(key)) {
 			key->tx = true;
-			key->first_iv = psp_conn_now(conn);
+			key->first_iv = falcon_nic_now(conn);
 			atomic64_set(&key->iv, key->first_iv);
 			psp_shared_add(psp, key, share);
 		}
@@ -474,6 +515,9 @@ void falcon_psp_net_exit(struct falcon_net *fn)
  */
 int falcon_psp_init(void)
 {
+	unsigned int reqsize;
+	int err;
+
 	psp_aead = crypto_alloc_aead("gcm(aes)", 0, CRYPTO_ALG_ASYNC);
 	if (IS_ERR(psp_aead))
 		return PTR_ERR(psp_aead);
@@ -481,7 +525,13 @@ int falcon_psp_init(void)
 				     CRYPTO_ALG_INTERNAL | CRYPTO_ALG_ASYNC);
 	if (IS_ERR(psp_simd))
 		psp_simd = NULL;
-	return 0;
+	reqsize = crypto_aead_reqsize(psp_aead);
+	if (psp_simd)
+		reqsize = max(reqsize, crypto_aead_reqsize(psp_simd));
+	err = falcon_psp_work_init(reqsize);
+	if (err)
+		falcon_psp_exit();
+	return err;
 }
 
 /**
@@ -489,6 +539,7 @@ int falcon_psp_init(void)
  */
 void falcon_psp_exit(void)
 {
+	falcon_psp_work_exit();
 	if (psp_simd)
 		crypto_free_aead(psp_simd);
 	crypto_free_aead(psp_aead);

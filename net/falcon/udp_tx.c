@@ -8,7 +8,8 @@
  * Consecutive packets of one flow, departure and size (the last may be
  * shorter) form a train: one skb with UDP_SEGMENT semantics. Payload pages are
  * shared with the ULP's skb; short payloads are copied beside their header,
- * so that MAX_SKB_FRAGS does not cut the train.
+ * so that MAX_SKB_FRAGS does not cut the train. What will be encrypted is
+ * always copied: the ULP's bytes stay as they are for a retransmission.
  *
  * ECT(0) outside, the TTL fixed, the path label in the IPv6 flow label or the
  * IPv4 source port (DESIGN: on the wire). Packets carry DF; only one that the
@@ -28,6 +29,7 @@
 #include <net/route.h>
 #include <net/sock.h>
 #include "falcon.h"
+#include "psp.h"
 
 #define FALCON_TX_HEADROOM	(MAX_HEADER + sizeof(struct ipv6hdr) +	\
 				 sizeof(struct udphdr))
@@ -118,22 +120,31 @@ static void falcon_tx_share(struct sk_buff *skb, const struct sk_buff *payload)
 	skb_shinfo(skb)->flags |= from->flags & SKBFL_SHARED_FRAG;
 }
 
+static bool falcon_tx_encrypts(const struct falcon_conn *conn)
+{
+	return BIT(conn->tx_sa.version) & FALCON_PSP_GCM_VERSIONS;
+}
+
 /* Bytes of a payload that are copied; the rest is page frags to share. */
-static unsigned int falcon_tx_copied(const struct sk_buff *payload)
+static unsigned int falcon_tx_copied(const struct falcon_conn *conn,
+				     const struct sk_buff *payload)
 {
 	if (!payload)
 		return 0;
-	if (payload->len <= FALCON_TX_COPY || skb_has_frag_list(payload) ||
+	if (falcon_tx_encrypts(conn) || payload->len <= FALCON_TX_COPY || skb_has_frag_list(payload) ||
 	    skb_shinfo(payload)->nr_frags > MAX_SKB_FRAGS - 2)
 		return payload->len;
 	return skb_headlen(payload);
 }
 
-static unsigned int falcon_tx_frags(const struct sk_buff *payload,
+static unsigned int falcon_tx_frags(const struct falcon_conn *conn,
+				    const struct sk_buff *payload,
 				    unsigned int copied)
 {
 	unsigned int n = 2 + (copied >> PAGE_SHIFT);
 
+	if (conn->tx_sa.version != FALCON_PSP_VER_NONE)
+		n++;
 	if (payload && copied < payload->len)
 		n += skb_shinfo(payload)->nr_frags;
 	return n;
@@ -179,6 +190,20 @@ static bool falcon_tx_payload(struct sk_buff *skb, const struct falcon_tx *tx,
 	return true;
 }
 
+/* Room for the ICV, which falcon_psp_seal() writes. */
+static bool falcon_tx_icv(struct sk_buff *skb, const struct falcon_conn *conn)
+{
+	unsigned int n = falcon_psp_icv_len(conn->tx_sa.version);
+
+	if (!n)
+		return true;
+	if (!skb_is_nonlinear(skb) && n <= skb_tailroom(skb)) {
+		skb_put(skb, n);
+		return true;
+	}
+	return falcon_tx_room(skb, &n, n);
+}
+
 /* The path label of a flow is the source port in IPv4 (DESIGN: on the wire). */
 static __be16 falcon_tx_sport(struct falcon_conn *conn, u8 flow, u32 label)
 {
@@ -192,19 +217,20 @@ static struct sk_buff *falcon_train_start(struct falcon_conn *conn,
 					  const struct falcon_tx *tx)
 {
 	unsigned int hdr = sizeof(struct falcon_psp_hdr) + tx->hdr_len;
-	unsigned int copied = falcon_tx_copied(tx->payload);
+	unsigned int copied = falcon_tx_copied(conn, tx->payload);
 	u32 label = conn->core.flow[tx->flow].label;
 	struct falcon_tx_cb *cb;
 	struct sk_buff *skb;
 
 	skb = alloc_skb(FALCON_TX_HEADROOM + hdr +
-			(copied <= FALCON_TX_LINEAR ? copied : 0),
+			(copied <= FALCON_TX_LINEAR ?
+			 copied + FALCON_PSP_ICV_LEN : 0),
 			GFP_ATOMIC | __GFP_NOWARN);
 	if (!skb)
 		return NULL;
 	skb_reserve(skb, FALCON_TX_HEADROOM);
 	falcon_tx_headers(conn, tx, skb_put(skb, hdr));
-	if (!falcon_tx_payload(skb, tx, copied)) {
+	if (!falcon_tx_payload(skb, tx, copied) || !falcon_tx_icv(skb, conn)) {
 		kfree_skb(skb);
 		return NULL;
 	}
@@ -227,7 +253,7 @@ static bool falcon_train_takes(const struct falcon_conn *conn,
 {
 	const struct falcon_tx_cb *cb = falcon_tx_cb(skb);
 	unsigned int size = falcon_tx_size(conn, tx);
-	unsigned int copied = falcon_tx_copied(tx->payload);
+	unsigned int copied = falcon_tx_copied(conn, tx->payload);
 
 	return !cb->full && cb->flow == tx->flow &&
 	       cb->nic.depart_ns == tx->depart_ns &&
@@ -236,7 +262,7 @@ static bool falcon_train_takes(const struct falcon_conn *conn,
 	       cb->nic.nr_pkts < READ_ONCE(conn->fn->sysctl.train_pkts) &&
 	       skb->len + size <= FALCON_TX_TRAIN_MAX &&
 	       skb_shinfo(skb)->nr_frags +
-	       falcon_tx_frags(tx->payload, copied) <= MAX_SKB_FRAGS;
+	       falcon_tx_frags(conn, tx->payload, copied) <= MAX_SKB_FRAGS;
 }
 
 /* On failure the train is as before. */
@@ -244,7 +270,7 @@ static bool falcon_train_add(const struct falcon_conn *conn,
 			     struct sk_buff *skb, const struct falcon_tx *tx)
 {
 	unsigned int n, hdr = sizeof(struct falcon_psp_hdr) + tx->hdr_len;
-	unsigned int copied = falcon_tx_copied(tx->payload);
+	unsigned int copied = falcon_tx_copied(conn, tx->payload);
 	struct falcon_tx_cb *cb = falcon_tx_cb(skb);
 	unsigned int old = skb->len;
 	void *p;
@@ -255,7 +281,7 @@ static bool falcon_train_add(const struct falcon_conn *conn,
 	if (!p)
 		return false;
 	falcon_tx_headers(conn, tx, p);
-	if (!falcon_tx_payload(skb, tx, copied)) {
+	if (!falcon_tx_payload(skb, tx, copied) || !falcon_tx_icv(skb, conn)) {
 		WARN_ON_ONCE(pskb_trim(skb, old));
 		return false;
 	}
@@ -300,7 +326,8 @@ void falcon_udp_build(struct falcon_conn *conn, const struct falcon_tx *tx,
 u8 falcon_udp_train_pkts(struct falcon_net *fn, u16 mtu)
 {
 	unsigned int size = sizeof(struct falcon_psp_hdr) +
-			    sizeof(struct falcon_push_data_hdr) + mtu;
+			    sizeof(struct falcon_push_data_hdr) + mtu +
+			    FALCON_PSP_ICV_LEN;
 
 	return clamp_t(unsigned int, FALCON_TX_TRAIN_MAX / size, 1,
 		       READ_ONCE(fn->sysctl.train_pkts));
@@ -444,7 +471,10 @@ static void falcon_dst_cache(struct falcon_conn *conn, struct dst_entry *dst)
 	dst_release(unrcu_pointer(xchg(&conn->dst, RCU_INITIALIZER(dst))));
 }
 
-/* UDP payload of a packet, less the largest headers of one with payload. */
+/*
+ * UDP payload of a packet, less the largest headers of one with payload, and
+ * the ICV: whether there will be one is not known when an MTU is offered.
+ */
 static int falcon_dst_mtu(const struct falcon_conn *conn,
 			  const struct dst_entry *dst)
 {
@@ -452,8 +482,7 @@ static int falcon_dst_mtu(const struct falcon_conn *conn,
 						  sizeof(struct ipv6hdr);
 
 	over += sizeof(struct udphdr) + sizeof(struct falcon_psp_hdr) +
-		sizeof(struct falcon_pull_req_hdr) +
-		falcon_psp_icv_len(conn->rx_sa.version);
+		sizeof(struct falcon_pull_req_hdr) + FALCON_PSP_ICV_LEN;
 	return clamp_t(int, dst_mtu(dst) - over, 0, FALCON_TX_MTU_MAX);
 }
 
