@@ -42,10 +42,12 @@ modules:
 # --- user space --------------------------------------------------------------
 
 tools_make = $(MAKE) -C tools/net/falcon O=$(top)/build/tools prefix=$(prefix)
+provider_make = $(MAKE) -s -C tools/rdma/libfalcon O=$(top)/build/tools prefix=$(prefix)
 
 .PHONY: tools
 tools:
 	+$(tools_make)
+	+$(provider_make)
 
 # --- install -----------------------------------------------------------------
 
@@ -60,6 +62,7 @@ modules_install: modules
 tools_install: tools
 	install -D -m 644 -t $(DESTDIR)$(prefix)/include/linux include/uapi/linux/falcon*.h
 	+$(tools_make) install DESTDIR=$(DESTDIR)
+	+$(provider_make) install DESTDIR=$(DESTDIR)
 
 # What a guest needs of this tree: modules, tools as installed (build/guest),
 # the selftests' programs (build/selftests).

@@ -33,8 +33,8 @@ packages_of()
 {
 	case $1 in
 	build)
-		echo gcc make libc6-dev libelf-dev libmnl-dev pkg-config bc kmod \
-			xz-utils @headers-6.1 @headers-6.12 ;;
+		echo gcc make libc6-dev libelf-dev libmnl-dev libibverbs-dev \
+			pkg-config bc kmod xz-utils @headers-6.1 @headers-6.12 ;;
 	unit)
 		echo gcc make libc6-dev libssl-dev python3-minimal spin ;;
 	sim)
@@ -44,7 +44,9 @@ packages_of()
 			linux-source-6.1 ;;
 	vm)
 		echo qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 \
-			iputils-ping python3-minimal ethtool procps keyutils ;;
+			iputils-ping python3-minimal ethtool procps keyutils \
+			rdma-core ibverbs-utils rdmacm-utils librdmacm-dev \
+			perftest python3-pyverbs ;;
 	demo)
 		echo qemu-system-x86 busybox-static cpio iproute2 python3-minimal ;;
 	debug-kernel)

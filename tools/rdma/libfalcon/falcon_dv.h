@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What verbs has no word for: the ordering and error modes of RDMA over Falcon.
+ * Link with libfalcon, or look falcon_dv_create_qp up with dlsym().
+ */
+#ifndef FALCON_DV_H
+#define FALCON_DV_H
+
+#include <infiniband/verbs.h>
+#include <rdma/falcon-abi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * falcon_dv_create_qp - ibv_create_qp_ex(), in other modes
+ * @context:	of a Falcon device
+ * @attr:	as of ibv_create_qp_ex()
+ * @order:	how data is placed and completed; both ends must ask for the same
+ * @errors:	what an error does to the queue pair; FALCON_QP_UNORDERED wants
+ *		FALCON_QP_COMPLETE_IN_ERROR
+ *
+ * Return: the queue pair; NULL with errno: EOPNOTSUPP if @context is of no
+ * Falcon device, EINVAL for modes that do not go together, and those of
+ * ibv_create_qp_ex().
+ */
+struct ibv_qp *falcon_dv_create_qp(struct ibv_context *context,
+				   struct ibv_qp_init_attr_ex *attr,
+				   enum falcon_qp_order order,
+				   enum falcon_qp_errors errors);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FALCON_DV_H */
