@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Reception. A packet is stamped as it arrives and waits in the receive
+ * buffer until the bus has taken it to memory, at the rate of the bus and as
+ * long as the look-up of its connection's context takes; then NAPI gives it to
+ * GRO. What the buffer has no room for is lost. wire.c calls with arrivals.
+ *
+ * The stamp is the free-running counter, in skb_hwtstamps(): ndo_get_tstamp
+ * turns it into the PHC's time for those who asked for stamps.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/busy_poll.h>
+#include <net/falcon_wire.h>
+#include <net/ip.h>
+#include "e2100sim.h"
+
+/* skb->cb while a packet is in the buffer */
+struct e2100_rx_cb {
+	u64 arrived_ns;
+	u32 cost_ns;
+	u32 bytes;
+};
+
+static struct e2100_rx_cb *e2100_rx_cb(struct sk_buff *skb)
+{
+	BUILD_BUG_ON(sizeof(struct e2100_rx_cb) > sizeof(skb->cb));
+	return (struct e2100_rx_cb *)skb->cb;
+}
+
+/* Offset of the UDP header of a packet that may be Falcon's; 0: it is not. */
+static unsigned int e2100_udp_offset(struct sk_buff *skb)
+{
+	struct ipv6hdr *ip6h, _ip6h;
+	struct iphdr *iph, _iph;
+
+	switch (skb->protocol) {
+	case htons(ETH_P_IP):
+		iph = skb_header_pointer(skb, 0, sizeof(_iph), &_iph);
+		if (!iph || iph->protocol != IPPROTO_UDP ||
+		    ip_is_fragment(iph))
+			return 0;
+		return iph->ihl * 4;
+	case htons(ETH_P_IPV6):
+		ip6h = skb_header_pointer(skb, 0, sizeof(_ip6h), &_ip6h);
+		if (!ip6h || ip6h->nexthdr != IPPROTO_UDP)
+			return 0;
+		return sizeof(*ip6h);
+	default:
+		return 0;
+	}
+}
+
+static bool e2100_is_falcon(struct sk_buff *skb, u32 *cid)
+{
+	unsigned int off = e2100_udp_offset(skb);
+	struct udphdr *uh, _uh;
+	__be32 *hdr, _hdr;
+
+	if (!off)
+		return false;
+	uh = skb_header_pointer(skb, off, sizeof(_uh), &_uh);
+	if (!uh || uh->dest != htons(FALCON_PSP_UDP_PORT))
+		return false;
+	off += sizeof(*uh) + sizeof(struct falcon_psp_hdr);
+	hdr = skb_header_pointer(skb, off, sizeof(_hdr), &_hdr);
+	if (!hdr)
+		return false;
+	*cid = be32_to_cpu(*hdr) & FALCON_CID_MASK;
+	return true;
+}
+
+static void e2100_stamp(struct e2100_port *port, struct sk_buff *skb, bool want)
+{
+	struct skb_shared_hwtstamps *hw = skb_hwtstamps(skb);
+
+	/* What the sender keeps for retransmission stays as it is. */
+	if ((!want && !hw->hwtstamp) || skb_unclone(skb, GFP_ATOMIC))
+		return;
+	hw = skb_hwtstamps(skb);
+	hw->hwtstamp = 0;
+	skb_shinfo(skb)->tx_flags &= ~SKBTX_ANY_TSTAMP;
+	if (!want)
+		return;
+	hw->netdev_data = (void *)(uintptr_t)e2100_counter(&port->dev->clock);
+	skb_shinfo(skb)->tx_flags |= SKBTX_HW_TSTAMP_NETDEV;
+	E2100_INC(port, RX_STAMPED);
+}
+
+static struct e2100_rxq *e2100_rxq_of(struct e2100_port *port,
+				      struct sk_buff *skb)
+{
+	unsigned int i = 0;
+
+	if (port->nr_queues > 1)
+		i = reciprocal_scale(skb_get_hash(skb), port->nr_queues);
+	return &port->rxq[i];
+}
+
+/* Room in the buffer for a packet, and an entry of the ring. */
+static bool e2100_rx_admit(struct e2100_rxq *q, struct sk_buff *skb)
+{
+	struct e2100_port *port = q->port;
+	unsigned int bytes = e2100_rx_cb(skb)->bytes;
+	u64 size = (u64)e2100_param(port, E2100_P_RX_BUFFER_KB) << 10;
+
+	if (atomic_add_return(bytes, &port->rx_bytes) <= size &&
+	    skb_queue_len_lockless(&q->ring) < READ_ONCE(port->rx_ring))
+		return true;
+	atomic_sub(bytes, &port->rx_bytes);
+	return false;
+}
+
+/**
+ * e2100_rx - a packet arrives
+ * @port:	port
+ * @skb:	from the network header on, skb->dev is the port's; consumed
+ *
+ * Context: softirq, RCU read side.
+ */
+void e2100_rx(struct e2100_port *port, struct sk_buff *skb)
+{
+	struct e2100_rxq *q = e2100_rxq_of(port, skb);
+	struct e2100_rx_cb *cb = e2100_rx_cb(skb);
+	bool falcon;
+	u32 cid;
+
+	if (!netif_running(port->netdev) || e2100_dead(port)) {
+		E2100_INC(port, RX_DOWN);
+		kfree_skb(skb);
+		return;
+	}
+	skb_orphan(skb);
+	falcon = e2100_is_falcon(skb, &cid);
+	e2100_stamp(port, skb, falcon || READ_ONCE(port->tstamp.rx_filter) !=
+				HWTSTAMP_FILTER_NONE);
+	cb->arrived_ns = ktime_get_ns();
+	cb->bytes = skb->len + ETH_HLEN;
+	cb->cost_ns = 0;
+	if (falcon) {
+		E2100_INC(port, RX_FALCON);
+		cb->cost_ns = e2100_ctx_rx(port, cid);
+	}
+	if (!e2100_rx_admit(q, skb)) {
+		E2100_INC(port, RX_BUFFER_FULL);
+		kfree_skb(skb);
+		return;
+	}
+	skb_queue_tail(&q->ring, skb);
+	napi_schedule(&q->napi);
+}
+
+/*
+ * When the bus has taken a packet, which follows those taken before. What
+ * counts is when it arrived, not when NAPI ran.
+ */
+static u64 e2100_pcie_done(struct e2100_port *port, struct sk_buff *skb,
+			   u64 now)
+{
+	u32 mbps = e2100_param(port, E2100_P_PCIE_MBPS);
+	struct e2100_rx_cb *cb = e2100_rx_cb(skb);
+	u64 done;
+
+	if (!mbps && !cb->cost_ns)
+		return now;
+	spin_lock(&port->pcie_lock);
+	done = max(port->pcie_ns, cb->arrived_ns) + cb->cost_ns;
+	if (mbps)
+		done += div_u64((u64)cb->bytes * BITS_PER_BYTE * 1000, mbps);
+	if (done <= now)
+		port->pcie_ns = done;
+	spin_unlock(&port->pcie_lock);
+	return done;
+}
+
+/* The next packet that the bus has taken; else the time of the next. */
+static struct sk_buff *e2100_rxq_next(struct e2100_rxq *q, u64 *due_ns)
+{
+	struct sk_buff *skb = skb_peek(&q->ring);
+	u64 now = ktime_get_ns();
+
+	*due_ns = 0;
+	if (!skb)
+		return NULL;
+	*due_ns = e2100_pcie_done(q->port, skb, now);
+	if (*due_ns > now)
+		return NULL;
+	skb_unlink(skb, &q->ring);
+	atomic_sub(e2100_rx_cb(skb)->bytes, &q->port->rx_bytes);
+	return skb;
+}
+
+static int e2100_poll(struct napi_struct *napi, int budget)
+{
+	struct e2100_rxq *q = container_of(napi, struct e2100_rxq, napi);
+	struct sk_buff *skb;
+	u64 due_ns = 0;
+	int work = 0;
+
+	while (work < budget && (skb = e2100_rxq_next(q, &due_ns))) {
+		dev_sw_netstats_rx_add(q->port->netdev, skb->len + ETH_HLEN);
+		skb_record_rx_queue(skb, q - q->port->rxq);
+		memset(skb->cb, 0, sizeof(skb->cb));
+		napi_gro_receive(napi, skb);
+		work++;
+	}
+	if (work == budget || !napi_complete_done(napi, work))
+		return work;
+	if (due_ns)
+		hrtimer_start(&q->timer, ns_to_ktime(due_ns),
+			      HRTIMER_MODE_ABS_SOFT);
+	else if (!skb_queue_empty_lockless(&q->ring))
+		napi_schedule(napi);
+	return work;
+}
+
+static enum hrtimer_restart e2100_rxq_timer(struct hrtimer *timer)
+{
+	struct e2100_rxq *q = container_of(timer, struct e2100_rxq, timer);
+
+	napi_schedule(&q->napi);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * e2100_rx_level - occupancy of the receive buffer
+ * @port:	port
+ *
+ * Context: any.
+ * Return: 0 to 31.
+ */
+u8 e2100_rx_level(const struct e2100_port *port)
+{
+	u64 size = (u64)e2100_param(port, E2100_P_RX_BUFFER_KB) << 10;
+	u64 bytes = max(atomic_read(&port->rx_bytes), 0);
+
+	return min_t(u64, div64_u64(bytes * 32, size), 31);
+}
+
+/**
+ * e2100_rx_stamp - the rx_stamp op
+ * @port:	port
+ * @napi_id:	of the packet's skb
+ * @hw:		left by e2100_stamp(), if the packet is ours
+ *
+ * Context: softirq.
+ * Return: picoseconds of the counter, or 0: it came by another device.
+ */
+u64 e2100_rx_stamp(struct e2100_port *port, unsigned int napi_id,
+		   const struct skb_shared_hwtstamps *hw)
+{
+	unsigned int i;
+
+	for (i = 0; i < port->nr_queues; i++) {
+		if (napi_id && port->rxq[i].napi.napi_id == napi_id)
+			return (uintptr_t)hw->netdev_data;
+	}
+	return 0;
+}
+
+/**
+ * e2100_rx_init - receive queues of a port that is down
+ * @port:	new
+ */
+void e2100_rx_init(struct e2100_port *port)
+{
+	unsigned int i;
+
+	for (i = 0; i < port->nr_queues; i++) {
+		struct e2100_rxq *q = &port->rxq[i];
+
+		q->port = port;
+		skb_queue_head_init(&q->ring);
+		hrtimer_init(&q->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+		q->timer.function = e2100_rxq_timer;
+		netif_napi_add(port->netdev, &q->napi, e2100_poll);
+	}
+}
+
+/**
+ * e2100_rx_open - let NAPI run
+ * @port:	coming up
+ */
+void e2100_rx_open(struct e2100_port *port)
+{
+	unsigned int i;
+
+	for (i = 0; i < port->nr_queues; i++)
+		napi_enable(&port->rxq[i].napi);
+}
+
+/**
+ * e2100_rx_stop - stop it, and empty the buffer
+ * @port:	going down, not running any more
+ *
+ * Context: process, may sleep.
+ */
+void e2100_rx_stop(struct e2100_port *port)
+{
+	unsigned int i;
+
+	/* Arrivals that saw the port running. */
+	synchronize_net();
+	for (i = 0; i < port->nr_queues; i++) {
+		struct e2100_rxq *q = &port->rxq[i];
+
+		napi_disable(&q->napi);
+		hrtimer_cancel(&q->timer);
+		skb_queue_purge(&q->ring);
+	}
+	atomic_set(&port->rx_bytes, 0);
+	port->pcie_ns = 0;
+}

@@ -1,0 +1,152 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Falcon on e2100sim: every op of the table does something that shows, and so
+# does every fault of the wire.
+
+. "$(dirname "$0")/lib.sh"
+need_e2100
+
+nic_of_connection()
+{
+	grep -oE '"nic": *"[a-z0-9]*"' "$scratch/conn.json" | head -n 1 |
+		sed 's/.*: *//; s/"//g'
+}
+
+nic_is_shown()
+{
+	make_nics direct
+	falcon -N "$A" nic show dev e0 >"$scratch/nic"
+	grep -q "^e2100sim dev e0 users 0" "$scratch/nic"
+	grep -q "offloads stamp conn xmit level" "$scratch/nic"
+	falcon -N "$A" -j nic show dev e0 | grep -q '"ifname": *"e0"'
+}
+
+connections_use_the_nic()
+{
+	make_nics direct
+	transfer 4 -b 2M
+	[ "$(nic_of_connection)" = e2100sim ]
+	transfer 6 -b 2M
+	expect "$(nic_stat "$A" tx_falcon_trains)" -gt 10 "trains sent"
+	expect "$(nic_stat "$B" rx_falcon)" -gt 10 "trains received"
+	expect "$(nic_stat "$B" rx_stamped)" -eq "$(nic_stat "$B" rx_falcon)" \
+		"stamped"
+	expect "$(nic_stat "$A" tx_falcon_moved)" -eq 0 "packets left behind"
+}
+
+over_a_lower_netdev()
+{
+	make_nics "$(lower_type)" 2
+	transfer 4 -b 2M
+	[ "$(nic_of_connection)" = e2100sim ]
+	transfer 6 -t seqpacket -b 2M
+}
+
+contexts_come_and_go()
+{
+	make_nics direct
+	both sysctl -q net.falcon.linger_ms=100
+	transfer 4 -b 100K
+	expect "$(nic_stat "$A" ctx_added)" -eq 1 "contexts added"
+	within 20 eval '[ "$(nic_stat "$A" ctx_deleted)" = 1 ]'
+	within 20 eval '[ "$(cat $DEBUG/e2100sim$NIC_A/port0/contexts)" = "0 0" ]'
+	[ "$(users "$A")" = 0 ]
+}
+
+# A link of 20 Mb/s: whatever the windows do, the wire carries no more.
+link_rate_is_kept()
+{
+	local mbytes
+
+	make_nics direct
+	param $NIC_A link_mbps 20
+	transfer 4 -b 2M
+	mbytes=$(number "$scratch/sent.json" mbytes_per_s)
+	echo "# $mbytes MB/s of 2.5"
+	awk -v m="$mbytes" 'BEGIN { exit !(m > 1.2 && m < 2.5) }'
+	expect "$(nic_stat "$A" tx_ring_full)" -eq 0 "ring full"
+}
+
+# A bus that is slower than the link fills the buffer; its level closes ncwnd
+# before anything is lost.
+rx_level_closes_ncwnd()
+{
+	make_nics direct
+	param $NIC_B pcie_mbps 20
+	param $NIC_B rx_buffer_kb 1024
+	transfer 4 -b 3M
+	expect "$(number "$scratch/conn.json" ncwnd)" -lt 40 "ncwnd"
+	expect "$(nic_stat "$B" rx_buffer_full)" -eq 0 "lost in the buffer"
+}
+
+fault()
+{
+	make_nics direct
+	knob $NIC_A port0/seed 42
+	knob $NIC_A "port0/$1_ppm" "${2:-20000}"
+	transfer 4 -b 2M
+	echo "# $(nic_stat "$A" "fault_$1") packets"
+	expect "$(nic_stat "$A" "fault_$1")" -gt 3 "packets that suffered it"
+}
+
+wire_drops()
+{
+	fault drop
+	expect "$(number "$scratch/sent.json" retx)" -gt 0 "retransmissions"
+}
+
+wire_reorders()
+{
+	fault reorder
+}
+
+wire_duplicates()
+{
+	fault duplicate
+	expect "$(counters "$B" '*Duplicate*')" -ge 0 "duplicates"
+}
+
+wire_corrupts()
+{
+	fault corrupt
+	expect "$(nic_stat "$B" rx_falcon)" -gt 10 "arrived"
+}
+
+wire_delays()
+{
+	local rtt
+
+	make_nics direct
+	knob $NIC_A port0/delay_us 20000
+	rtt=$(in_a ping -c 5 -i 0.2 $B4 | sed -n 's|.*= \([0-9]*\)\..*|\1|p')
+	echo "# $rtt ms"
+	expect "$rtt" -ge 20 "round trip, ms"
+	transfer 4 -b 500K
+}
+
+# The same seed gives the same faults: the same packets of the same pings.
+seed_repeats()
+{
+	local run first
+
+	make_nics direct
+	knob $NIC_A port0/drop_ppm 300000
+	for run in 1 2; do
+		knob $NIC_A port0/seed 7
+		in_a ping -n -c 30 -i 0.05 -W 1 $B4 |
+			sed -n 's/.*icmp_seq=\([0-9]*\) .*/\1/p' >"$scratch/$run"
+	done
+	first=$(paste -sd' ' "$scratch/1")
+	echo "# answered: $first"
+	[ "$first" = "$(paste -sd' ' "$scratch/2")" ]
+	[ "$(wc -l <"$scratch/1")" -lt 30 ]
+}
+
+run_tests nic_is_shown connections_use_the_nic over_a_lower_netdev \
+	contexts_come_and_go link_rate_is_kept rx_level_closes_ncwnd \
+	wire_drops wire_reorders wire_duplicates wire_corrupts wire_delays \
+	seed_repeats
+status=$?
+drop_nics
+exit $status

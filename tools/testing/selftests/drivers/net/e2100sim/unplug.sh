@@ -1,0 +1,189 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The NIC goes, and comes back, while connections are at work: they go on in
+# software without losing a transaction, and return.
+
+. "$(dirname "$0")/lib.sh"
+need_e2100
+
+NR=10
+
+# start_transfers: $NR at once, each with its own pattern and both ends
+# counting; a byte that is lost fails its exit status.
+start_transfers()
+{
+	local i
+
+	jobs=()
+	for i in $(seq $NR); do
+		in_b falcon_xfer -l -P $((7100 + i)) -b "$1" &
+		jobs+=($!)
+	done
+	sleep 0.5
+	for i in $(seq $NR); do
+		in_a falcon_xfer -P $((7100 + i)) -b "$1" -m 16K -e "$2" "$B4" \
+			>"$scratch/sent.$i" &
+		jobs+=($!)
+	done
+}
+
+all_arrive()
+{
+	local job
+
+	for job in "${jobs[@]}"; do
+		wait "$job"
+	done
+}
+
+not_done()
+{
+	local job running=0
+
+	for job in "${jobs[@]}"; do
+		! kill -0 "$job" 2>/dev/null || running=$((running + 1))
+	done
+	expect $running -ge 10 "processes still at work"
+}
+
+with_users()
+{
+	[ "$(users "$A")" -ge "$1" ]
+}
+
+# The port goes with its addresses and routes. Another one takes its place.
+unplug_and_replug_during_transfers()
+{
+	make_nics direct
+	start_transfers 1M 20000
+	within 20 with_users $NR
+	del_device $NIC_A
+	[ "$(falcon -N "$A" nic show | wc -l)" = 1 ]
+	sleep 1
+	not_done
+	plug $NIC_A "$A"
+	nic_link "$A" e0 "$B" e0
+	address "$A" $A4 $A6
+	within 30 with_users $NR
+	all_arrive
+	expect "$(nic_stat "$A" tx_falcon_trains)" -gt 10 "trains of the new one"
+}
+
+# Unplugged for good: what is below takes over.
+unplug_for_good()
+{
+	make_nics veth
+	start_transfers 500K 10000
+	within 20 with_users $NR
+	del_device $NIC_A
+	address_moves
+	all_arrive
+}
+
+address_moves()
+{
+	ip -n "$A" addr add $A4/24 dev w0
+}
+
+reload_during_transfers()
+{
+	make_nics direct
+	start_transfers 1M 20000
+	within 20 with_users $NR
+	for _ in 1 2 3; do
+		devlink dev reload e2100sim/e2100sim$NIC_A >/dev/null
+		devlink dev reload e2100sim/e2100sim$NIC_B >/dev/null
+		within 30 with_users $NR
+		sleep 0.5
+	done
+	not_done
+	all_arrive
+	[ "$(devlink -j health diagnose e2100sim/e2100sim$NIC_A reporter fw |
+		grep -o '"resets":[0-9]*' | cut -d: -f2)" = 3 ]
+}
+
+# The counter begins elsewhere after each reset: behind, and far ahead.
+counter_steps_at_reload()
+{
+	make_nics direct
+	start_transfers 700K 20000
+	within 20 with_users $NR
+	for ms in 1000 4000000000 5; do
+		param $NIC_A counter_ms $ms
+		devlink dev reload e2100sim/e2100sim$NIC_A >/dev/null
+		within 30 with_users $NR
+	done
+	not_done
+	all_arrive
+	expect "$(counter "$B" InReplay)" -eq 0 "packets taken for replays"
+}
+
+health_reporter_recovers()
+{
+	make_nics direct
+	start_transfers 500K 20000
+	within 20 with_users $NR
+	knob $NIC_A break 1
+	within 30 with_users $NR
+	all_arrive
+	devlink health show e2100sim/e2100sim$NIC_A reporter fw >"$scratch/health"
+	grep -q "state healthy error 1 recover 1" "$scratch/health"
+}
+
+dead_until_an_operator_recovers()
+{
+	make_nics direct
+	devlink health set e2100sim/e2100sim$NIC_A reporter fw \
+		auto_recover false
+	knob $NIC_A break 1 2>/dev/null || :
+	fails in_a ping -q -c 1 -W 1 $B4 >/dev/null
+	fails devlink health test e2100sim/e2100sim$NIC_A reporter fw 2>/dev/null
+	devlink health recover e2100sim/e2100sim$NIC_A reporter fw
+	in_a ping -q -c 1 $B4 >/dev/null
+}
+
+# A namespace that dies takes its connections and lets the port go.
+namespace_goes_under_load()
+{
+	make_nics direct
+	start_transfers 2M 20000
+	within 20 with_users $NR
+	end_jobs
+	ip netns del "$A"
+	within 60 test -n "$(netdev_of $NIC_A)"
+	within 60 eval '[ "$(cat $DEBUG/e2100sim$NIC_A/port0/contexts)" = "0 0" ]'
+	del_device $NIC_A
+}
+
+module_comes_and_goes()
+{
+	drop_nics
+	for _ in $(seq 10); do
+		within 30 modprobe -r e2100sim
+		modprobe e2100sim
+		new_device $NIC_A 2 2
+	done
+	within 30 modprobe -r e2100sim
+	[ ! -e $BUS ]
+	[ ! -e $DEBUG ]
+	modprobe e2100sim
+}
+
+connections_keep_the_module()
+{
+	make_nics direct
+	start_transfers 1M 20000
+	within 20 with_users $NR
+	fails modprobe -r e2100sim 2>/dev/null
+	all_arrive
+}
+
+run_tests unplug_and_replug_during_transfers unplug_for_good \
+	reload_during_transfers counter_steps_at_reload \
+	health_reporter_recovers dead_until_an_operator_recovers \
+	namespace_goes_under_load connections_keep_the_module \
+	module_comes_and_goes
+status=$?
+drop_nics
+exit $status
