@@ -8,5 +8,8 @@ const struct sim_exp * const sim_exps[] = {
 	&exp_reorder,
 	&exp_pcie,
 	&exp_latency,
+	&exp_oprate,
+	&exp_fluid,
+	&exp_recovery,
 	NULL
 };

@@ -10,5 +10,8 @@ extern const struct sim_exp exp_incast;
 extern const struct sim_exp exp_reorder;
 extern const struct sim_exp exp_pcie;
 extern const struct sim_exp exp_latency;
+extern const struct sim_exp exp_oprate;
+extern const struct sim_exp exp_fluid;
+extern const struct sim_exp exp_recovery;
 
 #endif

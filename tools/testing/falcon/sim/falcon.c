@@ -353,6 +353,16 @@ void sim_falcon_cfg(struct falcon_core_cfg *cfg)
 	};
 }
 
+/* Receiver windows, and the bitmaps of EACKs, 2^@shift times as wide */
+void sim_falcon_widen(struct falcon_core_cfg *cfg, u8 shift)
+{
+	u8 win;
+
+	cfg->win_shift = shift;
+	for (win = 0; win < FALCON_NR_WIN; win++)
+		cfg->rx_win[win] = falcon_win_max(cfg, win);
+}
+
 /* Bounds of fcwnd and ncwnd, and the first fcwnd, in packets */
 void sim_falcon_windows(u32 max_pkts, u32 init_fcwnd_pkts)
 {

@@ -41,6 +41,7 @@ void sim_falcon_cfg(struct falcon_core_cfg *cfg);
 void sim_falcon_pair(const struct falcon_core_cfg *cfg, struct sim_host *a,
 		     struct sim_host *b, struct sim_falcon *end_a,
 		     struct sim_falcon *end_b);
+void sim_falcon_widen(struct falcon_core_cfg *cfg, u8 shift);
 void sim_falcon_windows(u32 max_pkts, u32 init_fcwnd_pkts);
 
 extern const struct sim_transport sim_falcon_transport;

@@ -10,7 +10,7 @@ do for [op in "write read"] {
 		rows("$1==\"".t."\" && $2==\"".op."\" && $3==5") using 5:6 \
 		with linespoints lw 2 title t, \
 	     for [t in "falcon roce-gbn roce-sr"] \
-		rows("$1==\"".t."\" && $2==\"".op."\" && $3==50 && ($4==0 || $4==512)") \
+		rows("$1==\"".t."\" && $2==\"".op."\" && $3==50 && $4==".(t eq "falcon" ? 512 : 128)) \
 		using 5:6 with linespoints dt 2 title t . " 50 us"
 }
 unset multiplot
