@@ -20,7 +20,7 @@
 #define TLP_PROBES	2
 #define MAX_BACKOFF	16
 #define BURST_NS	FALCON_TX_WIN_MAX /* sent_ns rises through a burst */
-#define RACK_MAX_QUARTERS 8
+#define RACK_MAX_QUARTERS 4
 #define RACK_CALM	64		/* RTTs */
 #define STAMP_SLACK_NS	1000u		/* time-stamps are in 131 ns */
 
@@ -152,8 +152,9 @@ static void falcon_loss_own(struct falcon_core *c,
 
 /*
  * RACK window: a quarter of an RTT of reordering is no loss. A needless
- * retransmission doubles that, up to two RTTs; each RACK_CALM RTTs without one
- * take a quarter back.
+ * retransmission doubles that, up to an RTT; each RACK_CALM RTTs without one
+ * take a quarter back. More would hurt where loss comes with the reordering:
+ * what follows a packet that is lost leaves the receiver's window.
  */
 static u64 falcon_rack_window(const struct falcon_core *c,
 			      const struct falcon_flow *f)

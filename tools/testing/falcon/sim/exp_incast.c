@@ -30,6 +30,9 @@ static u32 incast_cells(void)
 {
 	u32 sizes = sim_scale == SIM_SMOKE ? 1 : ARRAY_SIZE(conns);
 
+	/* what the models lose at 5000:1 takes longest */
+	if (sim_scale == SIM_NORMAL)
+		return ARRAY_SIZE(transports) * sizes - 2;
 	return ARRAY_SIZE(transports) * sizes;
 }
 
@@ -40,8 +43,8 @@ static void rounds(u32 nr, u32 *warm, u32 *measured)
 		*warm = 1;
 		*measured = 2;
 	} else if (nr >= 5000) {
-		*warm = 2;
-		*measured = sim_scale == SIM_FULL ? 10 : 2;
+		*warm = 4;
+		*measured = sim_scale == SIM_FULL ? 8 : 3;
 	} else {
 		*warm = nr >= 500 ? 5 : 20;
 		*measured = nr >= 500 ? 10 : 100;

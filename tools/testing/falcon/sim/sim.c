@@ -36,6 +36,7 @@ enum sim_scale sim_scale = SIM_NORMAL;
 
 static const char *out_dir = "build/sim";
 static u64 seed = 1;
+static int only_cell = -1;
 static const struct sim_exp *current;
 static u32 current_cell;
 static FILE *verdicts;
@@ -319,8 +320,9 @@ static void __noreturn usage(int status)
 {
 	u32 i;
 
-	printf("sim [-o DIR] [-s SEED] [-j JOBS] [-f | -q] [-r] EXPERIMENT...\n"
-	       "  -f  full scale, -q  smoke test, -r  only print the table\n"
+	printf("sim [-o DIR] [-s SEED] [-j JOBS] [-c CELL] [-f | -q] [-r] EXPERIMENT...\n"
+	       "  -f  full scale, -q  smoke test, -r  only print the table,\n"
+	       "  -c  one simulation of each experiment, by number\n"
 	       "experiments (or all):\n");
 	for (i = 0; sim_exps[i]; i++)
 		printf("  %-12s %s\n", sim_exps[i]->name, sim_exps[i]->title);
@@ -351,7 +353,8 @@ static void run_all(char **names, int n, u32 at_a_time)
 		if (!jobs)
 			sim_die("out of memory");
 		for (k = 0; k < cells; k++)
-			jobs[nr_jobs++] = (struct job){ sim_exps[i], k, 0 };
+			if (only_cell < 0 || only_cell == k)
+				jobs[nr_jobs++] = (struct job){ sim_exps[i], k, 0 };
 	}
 	if (!nr_jobs)
 		usage(2);
@@ -371,7 +374,7 @@ int main(int argc, char **argv)
 	bool only_report = false;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "o:s:j:fqrh")) != -1) {
+	while ((opt = getopt(argc, argv, "o:s:j:c:fqrh")) != -1) {
 		switch (opt) {
 		case 'o':
 			out_dir = optarg;
@@ -381,6 +384,9 @@ int main(int argc, char **argv)
 			break;
 		case 'j':
 			at_a_time = max(atoi(optarg), 1);
+			break;
+		case 'c':
+			only_cell = atoi(optarg);
 			break;
 		case 'f':
 			sim_scale = SIM_FULL;
