@@ -32,6 +32,7 @@ build = $(top)/build/$(release)
 # The configuration that a kernel tree would have.
 CONFIG := CONFIG_FALCON=m CONFIG_E2100SIM=m CONFIG_INFINIBAND_FALCON=m
 CONFIG += CONFIG_SAMPLE_FALCON_ECHO=m
+CONFIG += CONFIG_SAMPLE_FALCON_FAE_ECN=m
 kbuild = $(MAKE) -C $(KDIR) M=$(build) $(CONFIG)
 
 .PHONY: modules

@@ -61,6 +61,8 @@ copy samples/falcon
 hook samples/Kconfig 'source "samples/falcon/Kconfig"' 'if SAMPLES'
 hook samples/Makefile "obj-\$(CONFIG_SAMPLE_FALCON_ECHO)$tab+= falcon/" \
 	"obj-\$(CONFIG_SAMPLE_KPROBES)"
+hook samples/Makefile "obj-\$(CONFIG_SAMPLE_FALCON_FAE_ECN)$tab+= falcon/" \
+	"obj-\$(CONFIG_SAMPLE_KPROBES)"
 
 if [ -e drivers/net/e2100sim/Kconfig ]; then
 	copy drivers/net/e2100sim tools/testing/selftests/drivers/net/e2100sim

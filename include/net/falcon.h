@@ -228,6 +228,9 @@ struct falcon_path {
 /* struct falcon_cm_params::loss */
 #define FALCON_CM_BY_SYSCTL	((u8)~0)
 
+/* struct falcon_cm_params::txn_timeout_ms */
+#define FALCON_CM_NO_TIMEOUT	(~0U)
+
 /**
  * struct falcon_cm_params - what one end of a connection asks for or offers
  * @path:	connect: where to; saddr may be unspecified (routing chooses)
@@ -239,6 +242,10 @@ struct falcon_path {
  * @loss:	FALCON_LOSS_*, FALCON_CM_BY_SYSCTL: by sysctl
  * @max_mtu:	bound of payload bytes a packet; 0: by path
  * @user_timeout_ms: 0: by sysctl
+ * @txn_timeout_ms: time after which a transaction is given up and what it holds
+ *		reclaimed, at the target after twice that (section 11); 0: by
+ *		sysctl. FALCON_CM_NO_TIMEOUT: never, for a ULP whose targets may
+ *		take as long as they like
  * @max_tries:	of INIT; 0: by sysctl
  * @fae:	congestion control, NULL: by sysctl
  * @credits:	six credit counters (8.2.3)
@@ -255,6 +262,7 @@ struct falcon_cm_params {
 	u8  loss;
 	u16 max_mtu;
 	u32 user_timeout_ms;
+	u32 txn_timeout_ms;
 	int max_tries;
 	const struct falcon_fae_ops *fae;
 	u16 credits[6];

@@ -73,6 +73,10 @@ void falcon_cm_fill_cfg(struct falcon_net *fn, const struct falcon_cm_params *p,
 	}
 	if (p->user_timeout_ms)
 		cfg->user_timeout_ns = (u64)p->user_timeout_ms * NSEC_PER_MSEC;
+	if (p->txn_timeout_ms == FALCON_CM_NO_TIMEOUT)
+		cfg->txn_timeout_ns = 0;
+	else if (p->txn_timeout_ms)
+		cfg->txn_timeout_ns = (u64)p->txn_timeout_ms * NSEC_PER_MSEC;
 }
 
 static u32 cm_features(const struct falcon_cm_params *p,

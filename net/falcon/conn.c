@@ -707,6 +707,8 @@ void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 			    FALCON_TS_UNIT_PS;
 	cfg->user_timeout_ns =
 		(u64)READ_ONCE(s->user_timeout_ms) * NSEC_PER_MSEC;
+	cfg->txn_timeout_ns =
+		(u64)READ_ONCE(s->txn_timeout_ms) * NSEC_PER_MSEC;
 	cfg->flow_seed = get_random_u32();
 	cfg->fae = falcon_fae_get(s->fae) ?:
 		   falcon_fae_get(falcon_fae_swift.name);

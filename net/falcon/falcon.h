@@ -66,6 +66,7 @@ struct falcon_sysctls {
 	int loss_policy;		/* FALCON_LOSS_* of new connections */
 	int max_attempts;		/* Max Retransmit Attempts */
 	int user_timeout_ms;		/* time budget for a silent peer */
+	int txn_timeout_ms;		/* of a transaction, at its initiator */
 	int rto_us, min_rto_us, max_rto_us;
 	int ack_coalesce_us, ack_coalesce_pkts;
 	int ar_fcwnd, ar_percent;
@@ -386,6 +387,8 @@ void falcon_sock_net_exit(struct falcon_net *fn);
 int falcon_netlink_init(void);
 void falcon_netlink_exit(void);
 void falcon_netlink_event(struct falcon_conn *conn, u8 ev, int err);
+int falcon_sysctl_init(void);
+void falcon_sysctl_exit(void);
 int falcon_sysctl_net_init(struct falcon_net *fn);
 void falcon_sysctl_net_exit(struct falcon_net *fn);
 void falcon_sysctl_defaults(struct falcon_sysctls *s);

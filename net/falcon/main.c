@@ -216,9 +216,12 @@ static int __init falcon_init(void)
 	err = register_pernet_subsys(&falcon_net_ops);
 	if (err)
 		goto cm;
-	err = falcon_netlink_init();
+	err = falcon_sysctl_init();
 	if (err)
 		goto pernet;
+	err = falcon_netlink_init();
+	if (err)
+		goto sysctl;
 	err = falcon_sock_init();
 	if (err)
 		goto netlink;
@@ -226,6 +229,8 @@ static int __init falcon_init(void)
 
 netlink:
 	falcon_netlink_exit();
+sysctl:
+	falcon_sysctl_exit();
 pernet:
 	unregister_pernet_subsys(&falcon_net_ops);
 cm:
@@ -244,6 +249,7 @@ static void __exit falcon_exit(void)
 {
 	falcon_sock_exit();
 	falcon_netlink_exit();
+	falcon_sysctl_exit();
 	unregister_pernet_subsys(&falcon_net_ops);
 	falcon_cm_exit();
 	falcon_nic_soft_exit();

@@ -393,6 +393,8 @@ static int falcon_connect_start(struct sock *sk)
 		.nr_flows	= fs->nr_flows,
 		.loss		= 0xff,
 		.user_timeout_ms = fs->user_timeout_ms,
+		/* A slow reader may take as long as it likes. */
+		.txn_timeout_ms	= FALCON_CM_NO_TIMEOUT,
 		.fae		= fs->fae,
 	};
 	struct falcon_conn *conn;

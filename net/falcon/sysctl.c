@@ -149,6 +149,8 @@ const struct falcon_param falcon_params[] = {
 		     "Max Retransmit Attempts of a packet (9.1.1)"),
 	FALCON_PARAM(user_timeout_ms, 60000, 0, 3600000,
 		     "silence of a peer that ends a connection, ms; 0 never"),
+	FALCON_PARAM(txn_timeout_ms, 30000, 0, 3600000,
+		     "time after which a transaction is given up, ms; 0 never"),
 	FALCON_PARAM(rto_us, 1000, 100, 10000000,
 		     "initial retransmission time-out, us"),
 	FALCON_PARAM(min_rto_us, 250, 1, 10000000,

@@ -45,6 +45,10 @@ static unsigned int cie_every = 7;
 module_param(cie_every, uint, 0644);
 MODULE_PARM_DESC(cie_every, "every n-th transaction ends in error; 0: none");
 
+static bool never_ready;
+module_param(never_ready, bool, 0644);
+MODULE_PARM_DESC(never_ready, "the server refuses everything, for ever");
+
 static unsigned int timeout_s = 60;
 module_param(timeout_s, uint, 0644);
 MODULE_PARM_DESC(timeout_s, "seconds that a step of a run may take");
@@ -269,7 +273,9 @@ static void echo_server_deliver(struct falcon_conn *conn,
 		return;
 	}
 	seq = be32_to_cpu(h.seq);
-	if (seq == s->expect && h.flags & ECHO_F_RNR && seq != s->refused) {
+	if (READ_ONCE(never_ready)) {
+		s->rnrs++;
+	} else if (seq == s->expect && h.flags & ECHO_F_RNR && seq != s->refused) {
 		s->refused = seq;
 		s->rnrs++;
 	} else if (seq == s->expect &&
@@ -367,6 +373,7 @@ static int echo_request(struct falcon_listener *l, struct falcon_conn *conn,
  * @pushed:	pushes that completed as they should
  * @pulled:	pulls likewise
  * @failed:	requests completed in error as they should
+ * @timed_out:	given up by Falcon (section 11)
  * @bad_cmpl:	completed with a code that they should not
  * @bad_order:	completed or came back out of order
  * @bad_data:	content or length wrong
@@ -391,6 +398,7 @@ struct echo_client {
 	u32 pushed;
 	u32 pulled;
 	u32 failed;
+	u32 timed_out;
 	u32 bad_cmpl;
 	u32 bad_order;
 	u32 bad_data;
@@ -516,6 +524,8 @@ static void echo_client_complete(struct falcon_conn *conn,
 
 	if (t->seq != cl->next_done++)
 		cl->bad_order++;
+	if (t->txn.cmpl == FALCON_CMPL_LOCAL_TO)
+		cl->timed_out++;
 	if (t->op == ECHO_PULL)
 		echo_client_pull_done(cl, t);
 	else
@@ -751,7 +761,7 @@ static void echo_make_report(const struct echo_client *cl, int err)
 	u32 replies = atomic_read(&cl->replies);
 
 	echo_len = scnprintf(echo_report, sizeof(echo_report),
-			     "TAP version 13\n1..7\n");
+			     "TAP version 13\n1..8\n");
 	echo_line(1, !err, "the_run_ends", -err);
 	/* BYE is a push too. */
 	echo_line(2, answered == cl->total + 1, "all_complete", answered);
@@ -764,6 +774,7 @@ static void echo_make_report(const struct echo_client *cl, int err)
 		  "refused_is_tried_again", cl->max_rnrs);
 	echo_line(7, !cl->bad_cmpl && cl->failed == echo_count_cie(cl),
 		  "errors_have_their_code", cl->failed);
+	echo_line(8, !cl->timed_out, "none_times_out", cl->timed_out);
 }
 
 static ssize_t echo_run_write(struct file *file, const char __user *ubuf,

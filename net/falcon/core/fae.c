@@ -26,7 +26,7 @@
 #define FAE_FEW_PKTS	(4u << FALCON_FCWND_SHIFT)
 
 struct falcon_fae_params falcon_fae_params = {
-	.min_delay_window_ns	= 10000000000ULL,
+	.min_delay_window_ms	= 10000,
 	.delay_select		= FALCON_FAE_DELAY_FABRIC,
 	.policy_depth		= { 256, 512, 1024 },
 	.policy_time_ns		= 50000,
@@ -120,10 +120,15 @@ static void falcon_fae_event_common(const struct falcon_core *c, u8 f,
  * and would add what it sees to its target again and again. Nor may it last
  * for ever: a path that became longer would hold the window down for ever. A
  * flow of less than four packets has next to no queue of its own, so what it
- * sees while that lasts for min_delay_window_ns is believed.
+ * sees while that lasts for min_delay_window_ms is believed.
+ *
+ * A delay of 0, which is all that is left of one below zero, is of stamps that
+ * do not belong together: it must not shrink the target for ever.
  */
 static void falcon_fae_min_delay(struct falcon_flow *fl, u32 delay, u64 now_ns)
 {
+	if (!delay)
+		return;
 	if (fl->fcwnd >= FAE_FEW_PKTS) {
 		fl->few_delay = FAE_NO_DELAY;
 		fl->few_since_ns = now_ns;
@@ -132,7 +137,7 @@ static void falcon_fae_min_delay(struct falcon_flow *fl, u32 delay, u64 now_ns)
 	fl->min_delay = min(fl->min_delay, delay);
 
 	if (now_ns - fl->few_since_ns >=
-	    falcon_fae_params.min_delay_window_ns) {
+	    falcon_fae_params.min_delay_window_ms * 1000000ULL) {
 		fl->min_delay = fl->few_delay;
 		fl->few_delay = FAE_NO_DELAY;
 		fl->few_since_ns = now_ns;

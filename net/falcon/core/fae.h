@@ -23,7 +23,7 @@ struct falcon_rx_meta;
 
 /**
  * struct falcon_fae_params - of the datapath's side of the interface
- * @min_delay_window_ns:	a flow whose fcwnd has been below 4 for this long
+ * @min_delay_window_ms:	a flow whose fcwnd has been below 4 for this long
  *				measures its smallest delay anew
  * @delay_select:		enum falcon_fae_delay_select given in events
  * @policy_depth:		event queue occupancy, in events, from which on
@@ -35,7 +35,7 @@ struct falcon_rx_meta;
  * Read without a lock; each field may be written at any time.
  */
 struct falcon_fae_params {
-	u64 min_delay_window_ns;
+	u32 min_delay_window_ms;
 	u8  delay_select;
 	u32 policy_depth[3];
 	u32 policy_time_ns;

@@ -337,6 +337,20 @@ TEST(relative_delay_target)
 	EXPECT_EQ(c.flow[2].min_delay, 300);
 }
 
+/*
+ * spec: 10.3+1 a delay below zero, of stamps that do not belong together, is no
+ * smallest delay
+ */
+TEST(delay_below_zero_is_no_smallest_delay)
+{
+	begin(&spy);
+	ack_delay(400, 1000);
+	ack_delay(-5, 1000);
+	EXPECT_EQ(c.flow[2].min_delay, 400);
+	ack_delay(500, 1000);
+	EXPECT_EQ(seen.base_delay_target, 400 + 191);
+}
+
 /* spec: 10.3+1 the smallest delay of a flow with a queue of its own is kept */
 TEST(smallest_delay_does_not_age)
 {

@@ -26,7 +26,8 @@ knob()
 
 defaults()
 {
-	knob count 100 size 1000 rnr_every 5 cie_every 7 timeout_s 60
+	knob count 100 size 1000 rnr_every 5 cie_every 7 timeout_s 60 \
+		never_ready 0
 }
 
 # client ADDRESS: in $A, but with a /sys that has debugfs, unlike ip netns exec
@@ -46,7 +47,7 @@ run()
 all_ok()
 {
 	run "$1"
-	[ "$(grep -c '^ok' "$scratch/result")" -eq 7 ]
+	[ "$(grep -c '^ok' "$scratch/result")" -eq 8 ]
 	fails grep -q '^not ok' "$scratch/result"
 }
 
@@ -123,6 +124,47 @@ loss_of_one_percent()
 	drop_pair
 }
 
+# Section 11: a target that never answers holds nobody up for longer than the
+# time-out, and nothing of it stays behind.
+transactions_time_out()
+{
+	make_pair
+	defaults
+	both sysctl -q net.falcon.txn_timeout_ms=300
+	knob never_ready 1 count 10 rnr_every 0 timeout_s 4
+	run "$B6"
+	expect "$(told none_times_out)" -eq 20 "transactions given up"
+	expect "$(told all_complete)" -eq 0 "answers"
+	defaults
+	all_ok "$B6"
+	drop_pair
+}
+
+# 0: RNRs do not count, so that a target may refuse for ever.
+no_time_out_if_none_is_set()
+{
+	make_pair
+	defaults
+	both sysctl -q net.falcon.txn_timeout_ms=0
+	knob never_ready 1 count 10 rnr_every 0 timeout_s 3
+	run "$B6"
+	expect "$(told none_times_out)" -eq 0 "transactions given up"
+	# ETIMEDOUT, of the client's own patience
+	grep -qx "not ok 1 the_run_ends # 110" "$scratch/result"
+	defaults
+	drop_pair
+}
+
+# A reader that pauses for many time-outs: sockets have none.
+slow_reader_of_a_socket()
+{
+	make_pair
+	both sysctl -q net.falcon.txn_timeout_ms=100
+	transfer 6 -b 8M -w 3000
+	transfer 4 -b 8M -w 3000 -t seqpacket
+	drop_pair
+}
+
 nobody_listens()
 {
 	make_pair
@@ -182,6 +224,9 @@ connections_hold_the_module()
 	nothing_refused_nothing_failed \
 	every_request_refused_once \
 	loss_of_one_percent \
+	transactions_time_out \
+	no_time_out_if_none_is_set \
+	slow_reader_of_a_socket \
 	nobody_listens \
 	namespace_goes \
 	connections_hold_the_module
