@@ -88,12 +88,12 @@ marks_reach_the_algorithm()
 	both sysctl -q net.falcon.flows_ipv4=1
 	set_fae ecn
 	transfer 4 -b 4M
-	without=$(number "$scratch/conn.json" fcwnd)
+	without=$(number "$scratch/conn.json" fcwnd_milli)
 	faults loss 30% ecn
 	transfer 4 -b 4M
 	echo "# fcwnd $without without marks," \
-		"$(number "$scratch/conn.json" fcwnd) with"
-	awk "BEGIN { exit !($(number "$scratch/conn.json" fcwnd) < $without) }"
+		"$(number "$scratch/conn.json" fcwnd_milli) with"
+	expect "$(number "$scratch/conn.json" fcwnd_milli)" -lt "$without" "fcwnd"
 	expect "$(number "$scratch/conn.json" retx_rto)" -le 3 \
 		"time-outs: nothing is lost"
 	drop_pair
@@ -148,7 +148,7 @@ parameters_are_heeded()
 	write_knob init_fcwnd 7
 	transfer 4 -b 1M
 	write_knob init_fcwnd 32
-	expect "$(number "$scratch/conn.json" fcwnd)" = 7.000 "fcwnd"
+	expect "$(number "$scratch/conn.json" fcwnd_milli)" -eq 7000 "fcwnd"
 	drop_pair
 }
 
