@@ -247,6 +247,8 @@ struct falcon_path {
  *		sysctl. FALCON_CM_NO_TIMEOUT: never, for a ULP whose targets may
  *		take as long as they like
  * @max_tries:	of INIT; 0: by sysctl
+ * @security:	FALCON_SECURITY_* of <uapi/linux/falcon.h>; 0: by sysctl
+ * @cred:	whose keyrings may have a pre-shared key; NULL: the caller's
  * @fae:	congestion control, NULL: by sysctl
  * @credits:	six credit counters (8.2.3)
  * @priv:	ULP private data
@@ -264,6 +266,8 @@ struct falcon_cm_params {
 	u32 user_timeout_ms;
 	u32 txn_timeout_ms;
 	int max_tries;
+	u8  security;
+	const struct cred *cred;
 	const struct falcon_fae_ops *fae;
 	u16 credits[6];
 	const void *priv;
@@ -316,6 +320,9 @@ struct falcon_ulp_ops {
  * @v6only:	an unspecified IPv6 address does not take IPv4
  * @proto:	enum falcon_proto that it listens for
  * @service:	socket port or QPN that it listens on
+ * @security:	FALCON_SECURITY_* that it asks for at least; 0: by sysctl
+ * @cred:	whose keyrings may have pre-shared keys: set by falcon_listen(),
+ *		to the caller's
  * @owner:	module of @request and of the ULP that it names; held while
  *		@request runs, and until the connection holds it instead
  * @request:	a verified request (its cookie came back). Called in process
@@ -333,6 +340,8 @@ struct falcon_listener {
 	bool v6only;
 	u8  proto;
 	u32 service;
+	u8  security;
+	const struct cred *cred;
 	struct module *owner;
 	int (*request)(struct falcon_listener *l, struct falcon_conn *conn,
 		       struct falcon_cm_params *req,

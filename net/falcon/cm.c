@@ -64,32 +64,28 @@ void falcon_cm_refuse(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 
 /**
  * falcon_cm_reset() - tell a peer that what was accepted is no more
- * @cm:		connection manager
- * @peer:	whom
- * @nonce:	of the set-up
+ * @s:		set-up
+ * @conn:	its connection: signs, if it has keys
  * @reason:	why
  * @detail:	of @reason
- * @echo_cid:	the peer's CID
- * @echo_pcid:	the peer's PCID; 0: neither is known
  *
  * Context: Any but hard interrupts.
  */
-void falcon_cm_reset(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
-		     u64 nonce, enum falcon_cm_reason reason, u16 detail,
-		     u32 echo_cid, u64 echo_pcid)
+void falcon_cm_reset(struct falcon_cm_setup *s, struct falcon_conn *conn,
+		     enum falcon_cm_reason reason, u16 detail)
 {
-	const struct falcon_cm_msg m = {
+	struct falcon_cm_msg m = {
 		.type = FALCON_CM_RESET,
 		.present = FALCON_CM_HAS_REASON |
-			   (echo_pcid ? FALCON_CM_HAS_ECHO : 0),
-		.nonce = nonce,
+			   (s->peer_pcid ? FALCON_CM_HAS_ECHO : 0),
+		.nonce = s->nonce,
 		.reason = reason,
 		.detail = detail,
-		.echo_cid = echo_cid,
-		.echo_pcid = echo_pcid,
+		.echo_cid = s->cfg.peer_cid,
+		.echo_pcid = s->peer_pcid,
 	};
 
-	falcon_cm_send(cm, peer, &m);
+	falcon_cm_send_signed(s->cm, &s->peer, conn, &m, NULL);
 }
 
 /**
@@ -98,8 +94,8 @@ void falcon_cm_reset(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
  * @peer:	who sent it
  * @m:		the message
  *
- * The PCID that only the two ends know is proof as long as packets have no
- * better either.
+ * Its CID, PCID and address are right, which is no proof yet: falcon_cm_proven()
+ * and falcon_cm_sec_is_accept() are.
  *
  * Context: Any.
  * Return: the connection with a reference, or NULL.
@@ -116,7 +112,6 @@ struct falcon_conn *falcon_cm_find_conn(struct falcon_cm *cm,
 	if (!conn)
 		return NULL;
 	if (conn->rx_sa.pcid == m->echo_pcid &&
-	    conn->rx_sa.version == FALCON_PSP_VER_NONE &&
 	    ipv6_addr_equal(&conn->path.daddr, &peer->path.daddr))
 		return conn;
 	falcon_conn_put(conn);
@@ -126,7 +121,7 @@ struct falcon_conn *falcon_cm_find_conn(struct falcon_cm *cm,
 /* A RESET of a connection that one end holds established already */
 static void cm_rx_reset_conn(struct falcon_cm *cm,
 			     const struct falcon_cm_peer *peer,
-			     const struct falcon_cm_msg *m)
+			     const struct falcon_cm_msg *m, const void *buf)
 {
 	struct falcon_conn *conn = falcon_cm_find_conn(cm, peer, m);
 
@@ -134,20 +129,23 @@ static void cm_rx_reset_conn(struct falcon_cm *cm,
 		FALCON_INC(cm->fn, CM_BAD_NONCE);
 		return;
 	}
-	falcon_conn_abort(conn, falcon_cm_reason_errno(m->reason));
+	if (falcon_cm_proven(conn, buf, m, NULL))
+		falcon_conn_abort(conn, falcon_cm_reason_errno(m->reason));
 	falcon_conn_put(conn);
 }
 
 static void cm_rx_reset(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
-			const struct falcon_cm_msg *m)
+			const struct falcon_cm_msg *m, const void *buf)
 {
 	struct falcon_cm_setup *s;
 
 	s = falcon_cm_find(cm, FALCON_CM_INITIATOR, m->nonce, peer);
 	if (!s)
 		s = falcon_cm_find(cm, FALCON_CM_RESPONDER, m->nonce, peer);
-	if (!s || !falcon_cm_fail(s, falcon_cm_reason_errno(m->reason)))
-		cm_rx_reset_conn(cm, peer, m);
+	if (s && falcon_cm_fail(s, falcon_cm_reason_errno(m->reason)))
+		falcon_cm_count_reason(cm->fn, m->reason);
+	else
+		cm_rx_reset_conn(cm, peer, m, buf);
 	if (s)
 		falcon_cm_put(s);
 }
@@ -171,9 +169,8 @@ static void cm_rx_bad(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		s = falcon_cm_find(cm, FALCON_CM_INITIATOR, m->nonce, peer);
 		if (!s)
 			return;
-		if (falcon_cm_fail(s, falcon_cm_reason_errno(reason)))
-			falcon_cm_reset(cm, peer, m->nonce, reason, detail,
-					0, 0);
+		falcon_cm_fail_tell(s, falcon_cm_reason_errno(reason), reason,
+				    detail);
 		falcon_cm_put(s);
 	}
 }
@@ -181,7 +178,8 @@ static void cm_rx_bad(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 /* Answers belong to a set-up. */
 static void cm_rx_answer(struct falcon_cm *cm,
 			 const struct falcon_cm_peer *peer,
-			 const struct falcon_cm_msg *m)
+			 const struct falcon_cm_msg *m, const void *buf,
+			 unsigned int len)
 {
 	u8 role = m->type == FALCON_CM_CONFIRM ? FALCON_CM_RESPONDER :
 						 FALCON_CM_INITIATOR;
@@ -199,10 +197,10 @@ static void cm_rx_answer(struct falcon_cm *cm,
 		falcon_cm_rx_cookie(s, m);
 		break;
 	case FALCON_CM_ACCEPT:
-		falcon_cm_rx_accept(s, peer, m);
+		falcon_cm_rx_accept(s, m, buf, len);
 		break;
 	case FALCON_CM_CONFIRM:
-		falcon_cm_rx_confirm(s, m);
+		falcon_cm_rx_confirm(s, m, buf);
 		break;
 	case FALCON_CM_REFUSE:
 		falcon_cm_rx_refuse(s, m);
@@ -227,14 +225,26 @@ void falcon_cm_rcv(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 	int err;
 
 	err = falcon_cm_parse(buf, len, &m);
-	if (err)
+	if (err) {
 		cm_rx_bad(cm, peer, &m, -err);
-	else if (m.type == FALCON_CM_INIT)
+		return;
+	}
+	switch (m.type) {
+	case FALCON_CM_INIT:
 		falcon_cm_rx_init(cm, peer, &m, buf, len);
-	else if (m.type == FALCON_CM_RESET)
-		cm_rx_reset(cm, peer, &m);
-	else
-		cm_rx_answer(cm, peer, &m);
+		break;
+	case FALCON_CM_RESET:
+		cm_rx_reset(cm, peer, &m, buf);
+		break;
+	case FALCON_CM_REKEY:
+		falcon_cm_rx_rekey(cm, peer, &m, buf);
+		break;
+	case FALCON_CM_REKEY_ACK:
+		falcon_cm_rx_rekey_ack(cm, peer, &m, buf);
+		break;
+	default:
+		cm_rx_answer(cm, peer, &m, buf, len);
+	}
 }
 
 /**
@@ -283,6 +293,7 @@ int falcon_cm_net_init(struct falcon_net *fn)
 	get_random_bytes(&cm->hash_key, sizeof(cm->hash_key));
 	falcon_cm_cookie_init(cm);
 	INIT_LIST_HEAD(&cm->queue);
+	INIT_LIST_HEAD(&cm->rekeys);
 	INIT_WORK(&cm->work, falcon_cm_work);
 	fn->cm = cm;
 	err = falcon_cm_set_port(cm, fn->sysctl.cm_port);
@@ -335,22 +346,30 @@ void falcon_cm_net_exit(struct falcon_net *fn)
 	spin_unlock_bh(&cm->lock);
 	falcon_cm_drop_listeners(cm);
 	falcon_cm_flush_queue(cm);
+	falcon_cm_drop_rekeys(cm);
 	falcon_cm_drop_setups(cm);
 	falcon_cm_close_port(cm);
-	fn->cm = NULL;
-	kfree(cm);
+	WRITE_ONCE(fn->cm, NULL);
+	kfree_rcu(cm, rcu);
 }
 
 /**
  * falcon_cm_init() - once, before any netns
  *
  * Context: Process.
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM or -EEXIST.
  */
 int falcon_cm_init(void)
 {
+	int err;
+
 	falcon_cm_wq = alloc_workqueue("falcon_cm", WQ_UNBOUND, 0);
-	return falcon_cm_wq ? 0 : -ENOMEM;
+	if (!falcon_cm_wq)
+		return -ENOMEM;
+	err = falcon_cm_policy_init();
+	if (err)
+		destroy_workqueue(falcon_cm_wq);
+	return err;
 }
 
 /**
@@ -360,5 +379,6 @@ int falcon_cm_init(void)
  */
 void falcon_cm_exit(void)
 {
+	falcon_cm_policy_exit();
 	destroy_workqueue(falcon_cm_wq);
 }

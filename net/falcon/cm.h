@@ -8,13 +8,16 @@
  *	cm_responder.c	COOKIE, the listener's word, ACCEPT
  *	cm_setup.c	a set-up: its life, its timer
  *	cm_offer.c	what one end of a connection offers
+ *	cm_policy.c	whether it is encrypted, and pre-shared keys
+ *	cm_sec.c	X25519 and the secrets of a set-up
+ *	cm_rekey.c	new keys for a connection that lives
  *	cm_cookie.c	proof that an initiator receives at its address
  *	cm_listener.c	who listens to what
  *	cm_udp.c	the UDP sockets of the connection manager's port
  *
- * Locks: falcon_cm::lock and falcon_cm_setup::lock, never one under the other.
- * Both are taken with bottom halves disabled and held over no call out of these
- * files.
+ * Locks: falcon_cm_setup::lock; falcon_cm_sec::lock, under that of a connection
+ * or alone; falcon_cm::lock, under falcon_cm_sec::lock or alone. All are taken
+ * with bottom halves disabled and held over no call out of these files.
  */
 #ifndef _FALCON_CM_H
 #define _FALCON_CM_H
@@ -23,8 +26,8 @@
 #include <linux/seqlock.h>
 #include <linux/siphash.h>
 
-#include "core/cm_wire.h"
-#include "falcon.h"
+#include "core/cm_keys.h"
+#include "psp.h"
 
 #define FALCON_CM_COOKIE_LIFE	15	/* seconds that a cookie is good for */
 #define FALCON_CM_SECRET_LIFE	32	/* seconds between new secrets */
@@ -45,7 +48,9 @@ struct falcon_cm_secrets {
  * struct falcon_cm - connection manager of a netns
  * @fn:		the namespace
  * @sk:		UDP sockets: [0] IPv4, [1] IPv6
- * @lock:	protects changes of @setups, @listeners, @queue, and @dead
+ * @rcu:	of its end
+ * @lock:	protects changes of @setups, @listeners, @queue, @rekeys, and
+ *		@dead
  * @setups:	set-ups by nonce, RCU look-up
  * @listeners:	by service, RCU look-up
  * @hash_key:	of both tables: a peer chooses nonces
@@ -54,11 +59,13 @@ struct falcon_cm_secrets {
  * @nr_queued:	how many they are
  * @work:	asks listeners
  * @half_open:	set-ups as responder that are not confirmed
- * @nr_setups:	set-ups whose memory is not given back
+ * @nr_users:	set-ups whose memory is not given back, and @rekeys
+ * @rekeys:	connections that change their keys, struct falcon_cm_sec
  * @dead:	the netns goes away
  */
 struct falcon_cm {
 	struct falcon_net *fn;
+	struct rcu_head rcu;
 	struct socket __rcu *sk[2];
 	spinlock_t lock;	/* of changes; look-ups are RCU */
 	DECLARE_HASHTABLE(setups, 8);
@@ -69,7 +76,8 @@ struct falcon_cm {
 	int nr_queued;
 	struct work_struct work;
 	atomic_t half_open;
-	atomic_t nr_setups;
+	atomic_t nr_users;
+	struct list_head rekeys;
 	bool dead;
 };
 
@@ -87,9 +95,88 @@ struct falcon_cm_peer {
 	int sdif;
 };
 
-enum falcon_cm_role {
-	FALCON_CM_INITIATOR,
-	FALCON_CM_RESPONDER,
+/**
+ * struct falcon_cm_psk - a pre-shared key
+ * @len:	bytes of @key; 0: there is none
+ * @key:	wiped when it has been used
+ */
+struct falcon_cm_psk {
+	u8 len;
+	u8 key[FALCON_CM_PSK_MAX];
+};
+
+/* Header, ECHO, WRAPPED, KEY_CONF */
+#define FALCON_CM_CONFIRM_LEN						\
+	(sizeof(struct falcon_cm_hdr) + 3 * sizeof(struct falcon_cm_tlv) + \
+	 sizeof(struct falcon_cm_w_echo) + FALCON_CM_WRAPPED_LEN +	\
+	 FALCON_CM_KEY_CONF_LEN)
+
+/**
+ * struct falcon_cm_sec - secrets of a connection with encryption
+ * @conn:	it; the secrets live as long
+ * @role:	enum falcon_cm_role
+ * @policy:	FALCON_SECURITY_OPPORTUNISTIC or _PSK
+ * @ready:	@keys are, and what follows from them does not change
+ * @psk:	pre-shared key, until the keys are derived
+ * @secret:	of X25519, until the keys are derived
+ * @public:	of X25519
+ * @key_id:	names @psk
+ * @keys:	of this set-up
+ * @accept_conf: KEY_CONF of the ACCEPT
+ * @confirm:	initiator: CONFIRM, in case ACCEPT comes again
+ * @confirm_len: its bytes
+ * @peer:	where messages after the set-up go
+ * @nonce:	of the set-up
+ * @peer_cid:	the peer's CID
+ * @lock:	protects what follows
+ * @tx_counter:	of the last message signed
+ * @rx_counter:	largest of a message accepted
+ * @working:	@work is queued or runs
+ * @wanted:	a new association is to be made
+ * @granted:	@grant is to be installed
+ * @tries:	transmissions of @offered
+ * @offered:	association that the peer has not acknowledged; SPI 0: none
+ * @grant:	what the peer has granted
+ * @node:	in falcon_cm::rekeys while @working, under its lock
+ * @work:	makes and installs associations
+ */
+struct falcon_cm_sec {
+	struct falcon_conn *conn;
+	u8  role;
+	u8  policy;
+	bool ready;
+	struct falcon_cm_psk psk;
+	u8  secret[FALCON_CM_DH_LEN];
+	u8  public[FALCON_CM_DH_LEN];
+	u8  key_id[FALCON_CM_KEY_ID_LEN];
+	struct falcon_cm_keys keys;
+	u8  accept_conf[FALCON_CM_KEY_CONF_LEN];
+	u8  confirm[FALCON_CM_CONFIRM_LEN] __aligned(8);
+	u16 confirm_len;
+	struct falcon_cm_peer peer;
+	u64 nonce;
+	u32 peer_cid;
+
+	spinlock_t lock;	/* of what follows */
+	u64 tx_counter;
+	u64 rx_counter;
+	bool working;
+	bool wanted;
+	bool granted;
+	u8  tries;
+	struct falcon_cm_sa offered;
+	struct falcon_psp_grant grant;
+	struct list_head node;
+	struct delayed_work work;
+};
+
+/* An INIT and the ACCEPT to it, on their way to the work of a set-up */
+struct falcon_cm_answer {
+	u16 init_len;
+	u16 init_body_len;
+	u16 len;
+	u8  init[FALCON_CM_MAX_LEN] __aligned(8);
+	u8  msg[FALCON_CM_MAX_LEN] __aligned(8);
 };
 
 enum falcon_cm_state {
@@ -118,10 +205,13 @@ enum falcon_cm_state {
  * @body_len:	initiator: bytes of @msg before the cookie
  * @msg:	what is retransmitted; NULL when @conn is
  * @conn:	what is being set up, with a reference; NULL once settled
+ * @answer:	initiator: ACCEPT that @work judges
+ * @grant:	responder: what CONFIRM granted, for @work; SPI 0: none
+ * @work:	X25519, keys; holds a reference
  * @timer:	retransmission; FALCON_CM_DONE: when to forget
  * @cfg:	own settings, then what was agreed
  * @own_pcid:	responder: own PCID
- * @peer_pcid:	responder: the initiator's PCID
+ * @peer_pcid:	the peer's PCID; 0: not known
  */
 struct falcon_cm_setup {
 	struct hlist_node node;
@@ -140,6 +230,9 @@ struct falcon_cm_setup {
 	u16 body_len;
 	void *msg;
 	struct falcon_conn *conn;
+	struct falcon_cm_answer *answer;
+	struct falcon_psp_grant grant;
+	struct work_struct work;
 	struct timer_list timer;
 	struct falcon_core_cfg cfg;
 	u64 own_pcid;
@@ -156,9 +249,8 @@ void falcon_cm_send(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		    const struct falcon_cm_msg *m);
 void falcon_cm_refuse(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		      u64 nonce, enum falcon_cm_reason reason, u16 detail);
-void falcon_cm_reset(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
-		     u64 nonce, enum falcon_cm_reason reason, u16 detail,
-		     u32 echo_cid, u64 echo_pcid);
+void falcon_cm_reset(struct falcon_cm_setup *s, struct falcon_conn *conn,
+		     enum falcon_cm_reason reason, u16 detail);
 struct falcon_conn *falcon_cm_find_conn(struct falcon_cm *cm,
 					const struct falcon_cm_peer *peer,
 					const struct falcon_cm_msg *m);
@@ -167,8 +259,9 @@ struct falcon_conn *falcon_cm_find_conn(struct falcon_cm *cm,
 void falcon_cm_rx_cookie(struct falcon_cm_setup *s,
 			 const struct falcon_cm_msg *m);
 void falcon_cm_rx_accept(struct falcon_cm_setup *s,
-			 const struct falcon_cm_peer *peer,
-			 const struct falcon_cm_msg *m);
+			 const struct falcon_cm_msg *m, const void *buf,
+			 unsigned int len);
+void falcon_cm_work_accept(struct falcon_cm_setup *s);
 void falcon_cm_rx_accept_again(struct falcon_cm *cm,
 			       const struct falcon_cm_peer *peer,
 			       const struct falcon_cm_msg *m);
@@ -180,7 +273,8 @@ void falcon_cm_rx_init(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		       const struct falcon_cm_msg *m, const void *init,
 		       unsigned int len);
 void falcon_cm_rx_confirm(struct falcon_cm_setup *s,
-			  const struct falcon_cm_msg *m);
+			  const struct falcon_cm_msg *m, const void *buf);
+void falcon_cm_work_confirm(struct falcon_cm_setup *s);
 void falcon_cm_work(struct work_struct *work);
 void falcon_cm_flush_queue(struct falcon_cm *cm);
 
@@ -191,6 +285,8 @@ int falcon_cm_set_msg(struct falcon_cm_setup *s, const struct falcon_cm_msg *m);
 struct falcon_cm_setup *falcon_cm_find(struct falcon_cm *cm, u8 role, u64 nonce,
 				       const struct falcon_cm_peer *peer);
 void falcon_cm_put(struct falcon_cm_setup *s);
+void falcon_cm_put_user(struct falcon_cm *cm);
+void falcon_cm_queue(struct falcon_cm_setup *s);
 void falcon_cm_begin(struct falcon_cm_setup *s, struct falcon_conn *conn,
 		     u8 state);
 void falcon_cm_arm(struct falcon_cm_setup *s, unsigned long delay);
@@ -202,6 +298,8 @@ void falcon_cm_detach(struct falcon_cm_setup *s, struct falcon_conn *conn);
 void falcon_cm_forget(struct falcon_cm_setup *s);
 int falcon_cm_start(struct falcon_cm_setup *s, struct falcon_conn *conn);
 bool falcon_cm_fail(struct falcon_cm_setup *s, int err);
+bool falcon_cm_fail_tell(struct falcon_cm_setup *s, int err,
+			 enum falcon_cm_reason reason, u16 detail);
 void falcon_cm_drop_setups(struct falcon_cm *cm);
 
 /* cm_offer.c */
@@ -215,6 +313,59 @@ int falcon_cm_fill_offer(struct falcon_conn *conn,
 			 const struct falcon_cm_params *p,
 			 const struct falcon_core_cfg *cfg,
 			 struct falcon_cm_msg *m);
+
+/* cm_policy.c */
+int falcon_cm_psk_find(struct falcon_net *fn, const struct cred *cred,
+		       const struct in6_addr *peer, u64 nonce, const u8 *id,
+		       struct falcon_cm_psk *psk);
+u32 falcon_cm_versions(struct falcon_net *fn, u8 policy);
+int falcon_cm_policy_out(struct falcon_net *fn, u8 wish,
+			 const struct cred *cred, const struct in6_addr *peer,
+			 struct falcon_cm_psk *psk);
+int falcon_cm_policy_in(const struct falcon_listener *l, struct falcon_net *fn,
+			const struct in6_addr *peer,
+			const struct falcon_cm_msg *m,
+			struct falcon_cm_psk *psk, u8 *version);
+void falcon_cm_count_reason(struct falcon_net *fn, u16 reason);
+int falcon_cm_policy_init(void);
+void falcon_cm_policy_exit(void);
+
+/* cm_sec.c */
+int falcon_cm_sec_offer(struct falcon_conn *conn,
+			const struct falcon_cm_params *p, u64 nonce,
+			struct falcon_cm_msg *m);
+int falcon_cm_sec_answer(struct falcon_conn *conn, u8 policy,
+			 const struct falcon_cm_psk *psk,
+			 struct falcon_cm_msg *m);
+int falcon_cm_sec_seal(struct falcon_conn *conn, const void *init,
+		       const struct falcon_cm_msg *im, void *accept,
+		       unsigned int len);
+int falcon_cm_sec_accepted(struct falcon_conn *conn, const void *init,
+			   unsigned int init_len, const void *accept,
+			   const struct falcon_cm_msg *m);
+bool falcon_cm_sec_is_accept(const struct falcon_conn *conn,
+			     const struct falcon_cm_msg *m);
+bool falcon_cm_sec_confirmed(struct falcon_conn *conn, const void *confirm,
+			     const struct falcon_cm_msg *m,
+			     struct falcon_psp_grant *grant);
+bool falcon_cm_sec_rekeyed(struct falcon_conn *conn,
+			   const struct falcon_cm_msg *m, u64 counter,
+			   struct falcon_psp_grant *grant);
+bool falcon_cm_proven(struct falcon_conn *conn, const void *buf,
+		      const struct falcon_cm_msg *m, u64 *counter);
+void falcon_cm_send_signed(struct falcon_cm *cm,
+			   const struct falcon_cm_peer *peer,
+			   struct falcon_conn *conn, struct falcon_cm_msg *m,
+			   const struct falcon_cm_sa *sa);
+
+/* cm_rekey.c */
+void falcon_cm_rekey_setup(struct falcon_cm_sec *sec);
+void falcon_cm_rx_rekey(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
+			const struct falcon_cm_msg *m, const void *buf);
+void falcon_cm_rx_rekey_ack(struct falcon_cm *cm,
+			    const struct falcon_cm_peer *peer,
+			    const struct falcon_cm_msg *m, const void *buf);
+void falcon_cm_drop_rekeys(struct falcon_cm *cm);
 
 /* cm_cookie.c */
 void falcon_cm_cookie_init(struct falcon_cm *cm);

@@ -6,6 +6,7 @@
  * repeated request meets the same one. ULPs register here; cm.c looks up from
  * softirq and process context.
  */
+#include <linux/cred.h>
 #include <linux/export.h>
 #include <linux/siphash.h>
 #include <linux/wait_bit.h>
@@ -120,7 +121,7 @@ void falcon_cm_put_listener(struct falcon_listener *l)
  * Who may listen beside whom is for the ULP to say: its own table of ports
  * knows about sharing.
  *
- * Context: Process or softirq.
+ * Context: Process: its keyrings are those that may have pre-shared keys.
  * Return: 0; -ENETDOWN if the namespace goes away.
  */
 int falcon_listen(struct net *net, struct falcon_listener *l)
@@ -132,6 +133,7 @@ int falcon_listen(struct net *net, struct falcon_listener *l)
 	INIT_HLIST_NODE(&l->node);
 	if (!cm)
 		return -ENETDOWN;
+	l->cred = get_current_cred();
 	spin_lock_bh(&cm->lock);
 	if (cm->dead)
 		err = -ENETDOWN;
@@ -139,6 +141,10 @@ int falcon_listen(struct net *net, struct falcon_listener *l)
 		hash_add_rcu(cm->listeners, &l->node,
 			     cm_service_hash(cm, l->proto, l->service));
 	spin_unlock_bh(&cm->lock);
+	if (err) {
+		put_cred(l->cred);
+		l->cred = NULL;
+	}
 	return err;
 }
 EXPORT_SYMBOL_GPL(falcon_listen);
@@ -165,6 +171,7 @@ void falcon_unlisten(struct net *net, struct falcon_listener *l)
 	if (!refcount_dec_and_test(&l->refs))
 		wait_var_event(&l->refs, !refcount_read(&l->refs));
 	synchronize_rcu();
+	put_cred(l->cred);
 }
 EXPORT_SYMBOL_GPL(falcon_unlisten);
 

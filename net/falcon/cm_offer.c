@@ -39,10 +39,13 @@ void falcon_cm_set_peer(struct falcon_conn *conn, const struct falcon_cm_msg *m,
 			u8 version)
 {
 	spin_lock_bh(&conn->lock);
-	conn->rx_sa.version = version;
-	conn->tx_sa.version = version;
-	conn->tx_sa.spi = m->spi;
-	conn->tx_sa.prev_spi = m->spi;
+	/* With encryption the associations come sealed, from elsewhere. */
+	if (version == FALCON_PSP_VER_NONE) {
+		conn->rx_sa.version = version;
+		conn->tx_sa.version = version;
+		conn->tx_sa.spi = m->spi;
+		conn->tx_sa.prev_spi = m->spi;
+	}
 	conn->tx_sa.pcid = m->pcid;
 	conn->remote_time = m->time_ps;
 	conn->peer_ttl = m->ttl;

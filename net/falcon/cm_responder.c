@@ -12,8 +12,12 @@
 
 #include "cm.h"
 
-/* PSP versions to be had here */
-#define CM_VERSIONS	BIT(FALCON_PSP_VER_NONE)
+/* What the policy said of a request */
+struct cm_security {
+	u8 policy;		/* FALCON_SECURITY_* */
+	u8 version;		/* PSP version */
+	struct falcon_cm_psk psk;
+};
 
 /* A request whose cookie was good, on its way to the worker */
 struct cm_request {
@@ -172,15 +176,17 @@ static void cm_fill_request(const struct falcon_cm_msg *m,
 
 static int cm_build_accept(struct falcon_cm_setup *s, struct falcon_conn *conn,
 			   const struct falcon_cm_params *p,
-			   const struct falcon_cm_msg *init, u8 version)
+			   const struct falcon_cm_msg *init, const void *bytes,
+			   const struct cm_security *sec)
 {
+	bool encrypted = sec->version != FALCON_PSP_VER_NONE;
 	struct falcon_cm_msg m = {
 		.type = FALCON_CM_ACCEPT,
 		.nonce = s->nonce,
 		.echo_cid = init->cid,
 		.echo_pcid = init->pcid,
 		.nr_versions = 1,
-		.versions = { version },
+		.versions = { sec->version },
 	};
 	int err;
 
@@ -193,7 +199,13 @@ static int cm_build_accept(struct falcon_cm_setup *s, struct falcon_conn *conn,
 	falcon_cm_agree(&s->cfg, &m, init);
 	s->own_pcid = m.pcid;
 	s->peer_pcid = init->pcid;
-	return falcon_cm_set_msg(s, &m);
+	if (encrypted)
+		err = falcon_cm_sec_answer(conn, sec->policy, &sec->psk, &m);
+	if (!err)
+		err = falcon_cm_set_msg(s, &m);
+	if (!err && encrypted)
+		err = falcon_cm_sec_seal(conn, bytes, init, s->msg, s->len);
+	return err;
 }
 
 /* A ULP's module that is going takes nothing more; else @conn will hold it. */
@@ -216,7 +228,8 @@ static int cm_request_ulp(struct falcon_listener *l, struct falcon_conn *conn,
 /* Asks the listener, and answers. 0, or why not: -EAGAIN is silence. */
 static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
 			   const struct falcon_cm_peer *peer,
-			   const struct falcon_cm_msg *m, u8 version)
+			   const struct falcon_cm_msg *m, const void *bytes,
+			   const struct cm_security *sec)
 {
 	struct falcon_cm_params p;
 	struct falcon_conn *conn;
@@ -237,7 +250,7 @@ static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
 
 	conn->service = m->service;
 	conn->peer_service = m->src_service;
-	falcon_cm_set_peer(conn, m, version);
+	falcon_cm_set_peer(conn, m, sec->version);
 	cm_fill_request(m, &conn->path, &p);
 	err = cm_request_ulp(l, conn, &p);
 	if (err) {
@@ -245,7 +258,7 @@ static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
 		goto out;
 	}
 	falcon_cm_set_addr(s, conn, peer->port);
-	err = cm_build_accept(s, conn, &p, m, version);
+	err = cm_build_accept(s, conn, &p, m, bytes, sec);
 	if (err) {
 		falcon_conn_fail(conn, err);
 		goto out;
@@ -257,19 +270,38 @@ out:
 	return err;
 }
 
+static void cm_accept_for(struct falcon_cm *cm, struct falcon_listener *l,
+			  const struct falcon_cm_peer *peer,
+			  const struct falcon_cm_msg *m, const void *bytes)
+{
+	struct cm_security sec = {};
+	int err;
+
+	err = falcon_cm_policy_in(l, cm->fn, &peer->path.daddr, m, &sec.psk,
+				  &sec.version);
+	if (err < 0) {
+		falcon_cm_count_reason(cm->fn, -err);
+		falcon_cm_refuse(cm, peer, m->nonce, -err, 0);
+		goto out;
+	}
+	sec.policy = err;
+	err = cm_ask_listener(cm, l, peer, m, bytes, &sec);
+	if (err == -EAGAIN)
+		FALCON_INC(cm->fn, CM_BACKLOG);
+	else if (err)
+		falcon_cm_refuse(cm, peer, m->nonce,
+				 falcon_cm_errno_reason(err), 0);
+out:
+	memzero_explicit(&sec, sizeof(sec));
+}
+
 static void cm_accept(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
-		      const struct falcon_cm_msg *m)
+		      const struct falcon_cm_msg *m, const void *bytes)
 {
 	struct falcon_listener *l;
-	u8 version;
-	int err;
 
 	if (cm_half_open_full(cm)) {
 		FALCON_INC(cm->fn, CM_LIMIT);
-		return;
-	}
-	if (!falcon_cm_choose_version(m, CM_VERSIONS, &version)) {
-		falcon_cm_refuse(cm, peer, m->nonce, FALCON_CM_BAD_SECURITY, 0);
 		return;
 	}
 	l = falcon_cm_find_listener(cm, peer, m->proto, m->service, m->nonce);
@@ -277,13 +309,8 @@ static void cm_accept(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		falcon_cm_refuse(cm, peer, m->nonce, FALCON_CM_NO_SERVICE, 0);
 		return;
 	}
-	err = cm_ask_listener(cm, l, peer, m, version);
+	cm_accept_for(cm, l, peer, m, bytes);
 	falcon_cm_put_listener(l);
-	if (err == -EAGAIN)
-		FALCON_INC(cm->fn, CM_BACKLOG);
-	else if (err)
-		falcon_cm_refuse(cm, peer, m->nonce,
-				 falcon_cm_errno_reason(err), 0);
 }
 
 static struct cm_request *cm_dequeue(struct falcon_cm *cm)
@@ -319,7 +346,7 @@ void falcon_cm_work(struct work_struct *work)
 		if (s)
 			cm_accept_again(s);
 		else
-			cm_accept(cm, &req->peer, &m);
+			cm_accept(cm, &req->peer, &m, req->msg);
 		kfree(req);
 		cond_resched();
 	}
@@ -362,8 +389,8 @@ static void cm_confirmed(struct falcon_cm_setup *s)
  *		checks of 9.2.2
  *
  * The connection is established when this returns, unless it failed or another
- * CPU is about to. Nothing happens for an initiator: it is established by the
- * ACCEPT only.
+ * CPU is about to. Nothing happens for an initiator, which is established by the
+ * ACCEPT only, nor with encryption: there CONFIRM brings the key to answer with.
  *
  * Context: Softirq or process, without the connection lock.
  */
@@ -378,23 +405,83 @@ void falcon_cm_confirmed(struct falcon_conn *conn)
 	rcu_read_unlock();
 	if (!s)
 		return;
-	if (s->role == FALCON_CM_RESPONDER)
+	if (s->role == FALCON_CM_RESPONDER && !conn->cm_sec)
 		cm_confirmed(s);
 	falcon_cm_put(s);
 }
 
+/* What CONFIRM grants is for the work to install. */
+static void cm_rx_confirm_keys(struct falcon_cm_setup *s,
+			       const struct falcon_cm_msg *m, const void *buf)
+{
+	struct falcon_psp_grant grant = {};
+	bool first = false, bad = false;
+
+	spin_lock_bh(&s->lock);
+	if (s->conn && !s->grant.spi) {
+		first = falcon_cm_sec_confirmed(s->conn, buf, m, &grant);
+		bad = !first;
+	}
+	if (first) {
+		s->grant = grant;
+		falcon_cm_queue(s);
+	}
+	spin_unlock_bh(&s->lock);
+	memzero_explicit(&grant, sizeof(grant));
+	if (bad)
+		FALCON_INC(s->cm->fn, CM_BAD_AUTH);
+}
+
+/**
+ * falcon_cm_work_confirm() - packets can go out once the key is installed
+ * @s:	set-up with a grant
+ *
+ * Context: Process, may sleep. Calls the ULP.
+ */
+void falcon_cm_work_confirm(struct falcon_cm_setup *s)
+{
+	struct falcon_conn *conn;
+	int err;
+
+	spin_lock_bh(&s->lock);
+	conn = s->conn;
+	if (conn)
+		falcon_conn_get(conn);
+	spin_unlock_bh(&s->lock);
+	if (!conn)
+		return;
+	err = falcon_psp_tx_install(conn, NULL, &s->grant);
+	if (err)
+		falcon_cm_fail_tell(s, err, falcon_cm_errno_reason(err), 0);
+	else
+		cm_confirmed(s);
+	falcon_conn_put(conn);
+}
+
 /**
  * falcon_cm_rx_confirm() - the initiator has got our ACCEPT
- * @s:	set-up
- * @m:	CONFIRM
+ * @s:		set-up
+ * @m:		CONFIRM
+ * @buf:	its bytes
+ *
+ * With encryption the work of @s goes on from here.
  *
  * Context: Softirq. Calls the ULP.
  */
 void falcon_cm_rx_confirm(struct falcon_cm_setup *s,
-			  const struct falcon_cm_msg *m)
+			  const struct falcon_cm_msg *m, const void *buf)
 {
-	if (m->echo_cid == s->cfg.cid && m->echo_pcid == s->own_pcid)
-		cm_confirmed(s);
-	else
+	bool encrypted;
+
+	if (m->echo_cid != s->cfg.cid || m->echo_pcid != s->own_pcid) {
 		FALCON_INC(s->cm->fn, CM_BAD_NONCE);
+		return;
+	}
+	spin_lock_bh(&s->lock);
+	encrypted = s->conn && s->conn->cm_sec;
+	spin_unlock_bh(&s->lock);
+	if (encrypted)
+		cm_rx_confirm_keys(s, m, buf);
+	else
+		cm_confirmed(s);
 }

@@ -34,10 +34,46 @@ void falcon_cm_put(struct falcon_cm_setup *s)
 	if (s->cfg.fae)
 		falcon_fae_put(s->cfg.fae);
 	kfree(s->msg);
+	memzero_explicit(&s->grant, sizeof(s->grant));
 	kfree_rcu(s, rcu);
-	/* At 0 falcon_cm_drop_setups() may return, and @cm be gone. */
-	if (atomic_dec_and_test(&cm->nr_setups))
-		wake_up_var(&cm->nr_setups);
+	falcon_cm_put_user(cm);
+}
+
+/**
+ * falcon_cm_put_user() - somebody needs the connection manager no more
+ * @cm:	connection manager; at the last one falcon_cm_drop_setups() may
+ *	return, and @cm be gone
+ *
+ * Context: Any.
+ */
+void falcon_cm_put_user(struct falcon_cm *cm)
+{
+	if (atomic_dec_and_test(&cm->nr_users))
+		wake_up_var(&cm->nr_users);
+}
+
+static void cm_setup_work(struct work_struct *work)
+{
+	struct falcon_cm_setup *s = container_of(work, struct falcon_cm_setup,
+						 work);
+
+	if (s->role == FALCON_CM_INITIATOR)
+		falcon_cm_work_accept(s);
+	else
+		falcon_cm_work_confirm(s);
+	falcon_cm_put(s);
+}
+
+/**
+ * falcon_cm_queue() - have the work of a set-up done in process context
+ * @s:	set-up; its work is neither queued nor running
+ *
+ * Context: Any.
+ */
+void falcon_cm_queue(struct falcon_cm_setup *s)
+{
+	refcount_inc(&s->refs);
+	queue_work(falcon_cm_wq, &s->work);
 }
 
 /**
@@ -59,11 +95,12 @@ struct falcon_cm_setup *falcon_cm_alloc(struct falcon_cm *cm, u8 role,
 	refcount_set(&s->refs, 1);
 	spin_lock_init(&s->lock);
 	timer_setup(&s->timer, cm_timeout, 0);
+	INIT_WORK(&s->work, cm_setup_work);
 	s->cm = cm;
 	s->role = role;
 	s->nonce = nonce;
 	s->max_tries = READ_ONCE(cm->fn->sysctl.cm_retries);
-	atomic_inc(&cm->nr_setups);
+	atomic_inc(&cm->nr_users);
 	return s;
 }
 
@@ -264,14 +301,17 @@ void falcon_cm_detach(struct falcon_cm_setup *s, struct falcon_conn *conn)
 }
 
 /**
- * falcon_cm_fail() - there will be no connection
+ * falcon_cm_fail_tell() - there will be no connection, and the peer hears of it
  * @s:		set-up, not locked
  * @err:	negative errno for the ULP
+ * @reason:	of the RESET; 0: none is sent
+ * @detail:	of @reason
  *
  * Context: Softirq or process. Calls the ULP.
  * Return: false if it had been settled already.
  */
-bool falcon_cm_fail(struct falcon_cm_setup *s, int err)
+bool falcon_cm_fail_tell(struct falcon_cm_setup *s, int err,
+			 enum falcon_cm_reason reason, u16 detail)
 {
 	struct falcon_conn *conn;
 
@@ -284,19 +324,33 @@ bool falcon_cm_fail(struct falcon_cm_setup *s, int err)
 	falcon_cm_forget(s);
 	falcon_cm_detach(s, conn);
 	falcon_conn_fail(conn, err);
+	if (reason)
+		falcon_cm_reset(s, conn, reason, detail);
 	falcon_conn_put(conn);
 	return true;
 }
 
+/**
+ * falcon_cm_fail() - there will be no connection
+ * @s:		set-up, not locked
+ * @err:	negative errno for the ULP
+ *
+ * Context: Softirq or process. Calls the ULP.
+ * Return: false if it had been settled already.
+ */
+bool falcon_cm_fail(struct falcon_cm_setup *s, int err)
+{
+	return falcon_cm_fail_tell(s, err, 0, 0);
+}
+
 static void cm_expire(struct falcon_cm_setup *s)
 {
-	if (!falcon_cm_fail(s, -ETIMEDOUT))
-		return;
-	FALCON_INC(s->cm->fn, CM_TIMEOUT);
+	enum falcon_cm_reason reason = 0;
+
 	if (s->role == FALCON_CM_RESPONDER)
-		falcon_cm_reset(s->cm, &s->peer, s->nonce,
-				FALCON_CM_EXPIRED, 0, s->cfg.peer_cid,
-				s->peer_pcid);
+		reason = FALCON_CM_EXPIRED;
+	if (falcon_cm_fail_tell(s, -ETIMEDOUT, reason, 0))
+		FALCON_INC(s->cm->fn, CM_TIMEOUT);
 }
 
 static void cm_timeout(struct timer_list *t)
@@ -369,8 +423,15 @@ void falcon_cm_begin(struct falcon_cm_setup *s, struct falcon_conn *conn,
  */
 int falcon_cm_start(struct falcon_cm_setup *s, struct falcon_conn *conn)
 {
-	int err = falcon_conn_start(conn, &s->cfg);
+	struct falcon_cm_sec *sec = conn->cm_sec;
+	int err;
 
+	if (sec) {
+		sec->peer = s->peer;
+		sec->nonce = s->nonce;
+		sec->peer_cid = s->cfg.peer_cid;
+	}
+	err = falcon_conn_start(conn, &s->cfg);
 	if (err)
 		falcon_conn_fail(conn, err);
 	else
@@ -400,9 +461,7 @@ void falcon_cm_release(struct falcon_conn *conn)
 	if (mine) {
 		falcon_cm_disarm(s);
 		falcon_cm_forget(s);
-		falcon_cm_reset(s->cm, &s->peer, s->nonce,
-				FALCON_CM_CANCELLED, 0, s->cfg.peer_cid,
-				s->peer_pcid);
+		falcon_cm_reset(s, mine, FALCON_CM_CANCELLED, 0);
 		falcon_conn_put(mine);
 	}
 	falcon_cm_put(s);
@@ -450,5 +509,5 @@ void falcon_cm_drop_setups(struct falcon_cm *cm)
 		cm_drop_setup(s);
 		falcon_cm_put(s);
 	}
-	wait_var_event(&cm->nr_setups, !atomic_read(&cm->nr_setups));
+	wait_var_event(&cm->nr_users, !atomic_read(&cm->nr_users));
 }

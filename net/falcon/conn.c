@@ -30,6 +30,7 @@
 #define FALCON_STAMP_GUARD_NS	NSEC_PER_SEC
 #define FALCON_LINGER_MAX	8	/* linger times, whatever the peer does */
 #define FALCON_CID_TRIES	64
+#define FALCON_MAX_HELD		32	/* packets that come before CONFIRM's key */
 #define FALCON_TTL		64
 
 /* A value entry of falcon_net::conns rests; marks tell for how long. */
@@ -127,6 +128,23 @@ static int falcon_cid_take(struct falcon_conn *conn, gfp_t gfp)
  * Life and death
  */
 
+/* A packet that came before there was a key to answer it with */
+struct falcon_held {
+	struct list_head node;
+	struct sk_buff *skb;
+	struct falcon_rx rx;
+};
+
+static void falcon_free_held(struct falcon_conn *conn)
+{
+	struct falcon_held *held, *next;
+
+	list_for_each_entry_safe(held, next, &conn->held, node) {
+		kfree_skb(held->skb);
+		kfree(held);
+	}
+}
+
 static void falcon_conn_free(struct work_struct *work)
 {
 	struct falcon_conn *conn = container_of(to_rcu_work(work),
@@ -136,6 +154,8 @@ static void falcon_conn_free(struct work_struct *work)
 	falcon_timer_cancel(conn);
 	falcon_nic_detach(conn);
 	falcon_psp_release(conn);
+	falcon_cm_sec_free(conn);
+	falcon_free_held(conn);
 	dst_release(rcu_dereference_protected(conn->dst, true));
 	if (conn->core.cfg.fae)
 		falcon_fae_put(conn->core.cfg.fae);
@@ -252,6 +272,7 @@ struct falcon_conn *falcon_conn_alloc(struct falcon_net *fn,
 		goto uncount;
 	refcount_set(&conn->refs, 2);
 	spin_lock_init(&conn->lock);
+	INIT_LIST_HEAD(&conn->held);
 	conn->fn = fn;
 	conn->flags = FALCON_CONN_HASHED;
 	falcon_conn_setup_path(conn, path);
@@ -324,6 +345,7 @@ static void falcon_conn_unhash(struct falcon_conn *conn)
 	if (!(conn->flags & FALCON_CONN_HASHED))
 		return;
 	conn->flags &= ~FALCON_CONN_HASHED;
+	falcon_cm_rekey_end(conn);
 	falcon_cid_rest(conn->fn, conn->cid);
 	falcon_conn_put(conn);
 }
@@ -751,6 +773,8 @@ void falcon_conn_reslacken(struct falcon_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
+static void falcon_rx_held(struct falcon_conn *conn);
+
 /**
  * falcon_conn_start - a connection is established
  * @conn:	in SETUP; both associations, @peer_ttl and @remote_time are set
@@ -788,6 +812,7 @@ int falcon_conn_start(struct falcon_conn *conn,
 	conn->last_rx_ns = now;
 	falcon_conn_set_state(conn, FALCON_CONN_ESTABLISHED);
 	falcon_conn_tell(conn, FALCON_EV_ESTABLISHED);
+	falcon_rx_held(conn);
 	falcon_conn_drain(conn);
 unlock:
 	spin_unlock_bh(&conn->lock);
@@ -1110,6 +1135,53 @@ static void falcon_rx_strip(struct sk_buff *skb, const struct falcon_rx *rx)
 	skb_orphan(skb);
 }
 
+/*
+ * With encryption a responder can open packets from ACCEPT on, but answers from
+ * CONFIRM on. What it opens in between waits, as far as the bound goes.
+ */
+static bool falcon_rx_hold(struct falcon_conn *conn, struct sk_buff *skb,
+			   const struct falcon_rx *rx)
+{
+	struct falcon_held *held = NULL;
+
+	lockdep_assert_held(&conn->lock);
+	if (conn->nr_held < FALCON_MAX_HELD)
+		held = kmalloc(sizeof(*held), GFP_ATOMIC | __GFP_NOWARN);
+	if (!held) {
+		FALCON_INC(conn->fn, IN_EARLY);
+		return false;
+	}
+	held->skb = skb;
+	held->rx = *rx;
+	list_add_tail(&held->node, &conn->held);
+	conn->nr_held++;
+	return true;
+}
+
+/* A packet that has passed all checks meets the protocol. Consumes @skb. */
+static void falcon_rx_admit(struct falcon_conn *conn, struct sk_buff *skb,
+			    struct falcon_rx *rx)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->last_rx_ns = rx->meta.now_ns;
+	falcon_rx_measure(conn, rx);
+	falcon_rx_strip(skb, rx);
+	if (falcon_rx_core(conn, rx, skb) == FALCON_RX_DONE)
+		consume_skb(skb);
+}
+
+static void falcon_rx_held(struct falcon_conn *conn)
+{
+	struct falcon_held *held, *next;
+
+	list_for_each_entry_safe(held, next, &conn->held, node) {
+		falcon_rx_admit(conn, held->skb, &held->rx);
+		kfree(held);
+	}
+	INIT_LIST_HEAD(&conn->held);
+	conn->nr_held = 0;
+}
+
 /**
  * falcon_conn_rx - a packet has come for a connection
  * @conn:	connection, not locked
@@ -1123,13 +1195,15 @@ static void falcon_rx_strip(struct sk_buff *skb, const struct falcon_rx *rx)
 void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
 		    struct falcon_rx *rx)
 {
-	enum falcon_rx_verdict verdict = FALCON_RX_DONE;
-
 	BUILD_BUG_ON(sizeof(struct falcon_rxpkt) > sizeof(skb->cb));
 	spin_lock_bh(&conn->lock);
 	if (!falcon_rx_verify(conn, skb, rx))
-		goto unlock;
+		goto drop;
 	falcon_rx_commit(conn, rx);
+	if (conn->state == FALCON_CONN_SETUP &&
+	    rx->psp.version != FALCON_PSP_VER_NONE &&
+	    falcon_rx_hold(conn, skb, rx))
+		goto unlock;
 	if (conn->state == FALCON_CONN_SETUP) {
 		/* Data from the peer says what a lost CONFIRM would have. */
 		spin_unlock_bh(&conn->lock);
@@ -1138,15 +1212,14 @@ void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
 	}
 	if (conn->state != FALCON_CONN_ESTABLISHED &&
 	    conn->state != FALCON_CONN_CLOSING)
-		goto unlock;
-	conn->last_rx_ns = rx->meta.now_ns;
-	falcon_rx_measure(conn, rx);
-	falcon_rx_strip(skb, rx);
-	verdict = falcon_rx_core(conn, rx, skb);
+		goto drop;
+	falcon_rx_admit(conn, skb, rx);
 unlock:
 	spin_unlock_bh(&conn->lock);
-	if (verdict == FALCON_RX_DONE)
-		consume_skb(skb);
+	return;
+drop:
+	spin_unlock_bh(&conn->lock);
+	consume_skb(skb);
 }
 
 /*

@@ -30,6 +30,7 @@
 
 struct dst_entry;
 struct falcon_cm;
+struct falcon_cm_sec;
 struct falcon_conn;
 struct falcon_listener;
 struct falcon_psp;
@@ -80,6 +81,8 @@ struct falcon_sysctls {
 	int rx_pool_pkts, rx_pool_bytes; /* network request pools */
 	int max_orphans;		/* endpoints that outlive sockets */
 	int wmem[3], rmem[3];		/* socket buffers: min default max */
+	int psp_versions;		/* of new connections, BIT(version) each */
+	int security;			/* FALCON_SECURITY_* of new connections */
 	char fae[FALCON_FAE_NAME_MAX];	/* congestion control of new connections */
 };
 
@@ -170,7 +173,7 @@ struct falcon_psp_sa {
  * @refs:	references: one of the table of CIDs until it is dead, one of
  *		the ULP until falcon_conn_close(). Freed after a grace period
  * @lock:	protects @core, @state, @flags, @events, @draining, @again,
- *		@rx_sa, @tx_sa, @remote_time, @sk and the time of @timer
+ *		@rx_sa, @tx_sa, @remote_time, @held, @sk and the time of @timer
  * @fn:		namespace
  * @cid:	own CID, key of falcon_net::conns
  * @state:	enum falcon_conn_state
@@ -205,7 +208,11 @@ struct falcon_psp_sa {
  * @slack_rto_ns: core's minimum RTO, likewise
  * @timer:	next timer of core, or the end of linger
  * @timer_ns:	when @timer is due
+ * @held:	packets opened in SETUP: they run when it is established
+ * @nr_held:	how many they are
  * @cm_priv:	cm.c: set-up in progress
+ * @cm_sec:	cm_sec.c: secrets of the set-up and of messages after it; NULL
+ *		without encryption. Set in SETUP, not changed after
  * @service:	own socket port or QPN, set by cm.c before the connection is
  *		told to anybody
  * @peer_service: the peer's, likewise
@@ -252,7 +259,10 @@ struct falcon_conn {
 	u32 slack_target;
 	struct hrtimer timer;
 	u64 timer_ns;
+	struct list_head held;
+	u8  nr_held;
 	void *cm_priv;
+	struct falcon_cm_sec *cm_sec;
 	u32 service;
 	u32 peer_service;
 	u64 established_ns;
@@ -355,6 +365,10 @@ struct falcon_conn *falcon_cm_connect(struct falcon_net *fn,
 				      void *ulp_priv);
 void falcon_cm_confirmed(struct falcon_conn *conn);
 void falcon_cm_release(struct falcon_conn *conn);
+void falcon_cm_sec_free(struct falcon_conn *conn);
+int falcon_cm_rekey(struct falcon_conn *conn);
+void falcon_cm_rekey_end(struct falcon_conn *conn);
+u8 falcon_cm_policy(const struct falcon_conn *conn);
 int falcon_cm_change_port(struct falcon_net *fn, u16 port);
 int falcon_cm_net_init(struct falcon_net *fn);
 void falcon_cm_net_exit(struct falcon_net *fn);

@@ -395,6 +395,7 @@ static int falcon_connect_start(struct sock *sk)
 		.user_timeout_ms = fs->user_timeout_ms,
 		/* A slow reader may take as long as it likes. */
 		.txn_timeout_ms	= FALCON_CM_NO_TIMEOUT,
+		.security	= fs->security,
 		.fae		= fs->fae,
 	};
 	struct falcon_conn *conn;

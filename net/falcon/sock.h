@@ -122,6 +122,7 @@ enum {
  * @keep_intvl:	seconds between keepalives
  * @user_timeout_ms: FALCON_USER_TIMEOUT
  * @nr_flows:	FALCON_FLOWS
+ * @security:	FALCON_SECURITY
  * @fae:	FALCON_CONGESTION, or NULL
  * @last_info:	FALCON_INFO of the connection that is over, or NULL
  * @aq_lock:	protects what follows and sk_ack_backlog
@@ -148,6 +149,7 @@ struct falcon_sock {
 	bool fin_acked;
 	bool fin_rcvd;
 	u8  nr_flows;
+	u8  security;
 	u32 tx_bytes;
 	u32 tx_unsent;
 	u32 rx_bytes;

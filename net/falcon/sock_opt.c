@@ -54,6 +54,23 @@ static int falcon_set_user_timeout(struct sock *sk, int val)
 	return 0;
 }
 
+/* Less than the namespace asks for is for its administrator to ask. */
+static int falcon_set_security(struct sock *sk, int val)
+{
+	struct falcon_net *fn = falcon_sock_net(sk);
+
+	if (val < FALCON_SECURITY_DEFAULT || val > FALCON_SECURITY_PSK)
+		return -EINVAL;
+	if (falcon_opt_late(sk))
+		return -EISCONN;
+	if (val != FALCON_SECURITY_DEFAULT &&
+	    val < READ_ONCE(fn->sysctl.security) &&
+	    !ns_capable(fn->net->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
+	falcon_sk(sk)->security = val;
+	return 0;
+}
+
 static int falcon_set_keep(struct sock *sk, u32 *field, int val)
 {
 	if (val < 1 || val > FALCON_KEEP_MAX)
@@ -122,6 +139,8 @@ static int falcon_set_int(struct sock *sk, int optname, int val)
 		return falcon_set_flows(sk, val);
 	case FALCON_USER_TIMEOUT:
 		return falcon_set_user_timeout(sk, val);
+	case FALCON_SECURITY:
+		return falcon_set_security(sk, val);
 	}
 	return -ENOPROTOOPT;
 }
@@ -299,6 +318,19 @@ static int falcon_get_user_timeout(const struct sock *sk)
 	       READ_ONCE(falcon_sock_net(sk)->sysctl.user_timeout_ms);
 }
 
+/* What it was set up with, or will be unless there is a key */
+static int falcon_get_security(struct sock *sk)
+{
+	struct falcon_sock *fs = falcon_sk(sk);
+	int val = fs->security;
+
+	lock_sock(sk);
+	if (fs->ep && fs->mss)
+		val = falcon_cm_policy(fs->ep->conn);
+	release_sock(sk);
+	return val ? : READ_ONCE(falcon_sock_net(sk)->sysctl.security);
+}
+
 static int falcon_get_int(struct sock *sk, int optname, int *val)
 {
 	switch (optname) {
@@ -310,6 +342,9 @@ static int falcon_get_int(struct sock *sk, int optname, int *val)
 		return 0;
 	case FALCON_USER_TIMEOUT:
 		*val = falcon_get_user_timeout(sk);
+		return 0;
+	case FALCON_SECURITY:
+		*val = falcon_get_security(sk);
 		return 0;
 	}
 	return -ENOPROTOOPT;

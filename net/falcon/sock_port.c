@@ -251,6 +251,7 @@ static struct falcon_group *falcon_group_find(struct falcon_net_sock *ns,
 		    g->l.path.family == l->path.family &&
 		    g->l.path.oif == l->path.oif &&
 		    g->l.v6only == l->v6only &&
+		    g->l.security == l->security &&
 		    ipv6_addr_equal(&g->l.path.saddr, &l->path.saddr))
 			return g;
 	return NULL;
@@ -286,6 +287,7 @@ int falcon_listen_start(struct sock *sk)
 	g->l.proto = FALCON_PROTO_SOCK;
 	g->l.service = falcon_service(sk, inet_sk(sk)->inet_num);
 	g->l.request = falcon_ep_request;
+	g->l.security = fs->security;
 	falcon_listen_addr(sk, &g->l);
 
 	spin_lock_bh(&fs->aq_lock);

@@ -9,7 +9,9 @@
  */
 #include <linux/slab.h>
 #include <linux/sysctl.h>
+#include <uapi/linux/falcon.h>
 #include "falcon.h"
+#include "psp.h"
 #include "sysctl.h"
 
 /* A socket buffer: three sizes in bytes, each at least the one before. */
@@ -59,6 +61,38 @@ static int falcon_sysctl_do_fae(falcon_ctl_table *ctl, int write, void *buffer,
 		return -ENOENT;
 	strscpy(ctl->data, ops->name, FALCON_FAE_NAME_MAX);
 	falcon_fae_put(ops);
+	return 0;
+}
+
+/* Policies by FALCON_SECURITY_*; that of a namespace is no default of another. */
+static const char * const falcon_security_names[] = {
+	[FALCON_SECURITY_NONE]		= "none",
+	[FALCON_SECURITY_OPPORTUNISTIC]	= "opportunistic",
+	[FALCON_SECURITY_PSK]		= "psk",
+};
+
+static int falcon_sysctl_do_security(falcon_ctl_table *ctl, int write,
+				     void *buffer, size_t *lenp, loff_t *ppos)
+{
+	int *security = ctl->data, i;
+	char name[16];
+	struct ctl_table tmp = {
+		.data	= name,
+		.maxlen	= sizeof(name),
+	};
+	int err;
+
+	strscpy(name, falcon_security_names[READ_ONCE(*security)],
+		sizeof(name));
+	err = proc_dostring(&tmp, write, buffer, lenp, ppos);
+	if (err || !write)
+		return err;
+	i = match_string(falcon_security_names + FALCON_SECURITY_NONE,
+			 ARRAY_SIZE(falcon_security_names) -
+			 FALCON_SECURITY_NONE, strim(name));
+	if (i < 0)
+		return -EINVAL;
+	WRITE_ONCE(*security, i + FALCON_SECURITY_NONE);
 	return 0;
 }
 
@@ -185,6 +219,9 @@ const struct falcon_param falcon_params[] = {
 	FALCON_PARAM_BY(falcon_sysctl_do_pool,
 			rx_pool_bytes, 256 << 20, 1 << 16, INT_MAX,
 			"receive pool of network requests, bytes"),
+	FALCON_PARAM(psp_versions, FALCON_PSP_GCM_VERSIONS, 1,
+		     FALCON_PSP_GCM_VERSIONS | FALCON_PSP_GMAC_VERSIONS,
+		     "PSP versions: 1 GCM-128, 2 GCM-256, 4 GMAC-128, 8 GMAC-256"),
 	FALCON_PARAM(max_orphans, 8192, 0, 1 << 20,
 		     "connections that outlive their sockets"),
 };
@@ -203,6 +240,9 @@ static const struct {
 	  sizeof_field(struct falcon_sysctls, rmem), falcon_sysctl_do_mem },
 	{ "fae", offsetof(struct falcon_sysctls, fae),
 	  sizeof_field(struct falcon_sysctls, fae), falcon_sysctl_do_fae },
+	{ "security", offsetof(struct falcon_sysctls, security),
+	  sizeof_field(struct falcon_sysctls, security),
+	  falcon_sysctl_do_security },
 };
 
 #define FALCON_NR_SYSCTLS						\
@@ -228,6 +268,7 @@ void falcon_sysctl_defaults(struct falcon_sysctls *s)
 	s->rmem[0] = 4096;
 	s->rmem[1] = 2 << 20;
 	s->rmem[2] = 6 << 20;
+	s->security = FALCON_SECURITY_NONE;
 	strscpy(s->fae, falcon_fae_swift.name, sizeof(s->fae));
 }
 

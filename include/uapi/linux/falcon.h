@@ -20,6 +20,15 @@
 #define FALCON_FLOWS		3	/* int 1..4: flows, before connect */
 #define FALCON_USER_TIMEOUT	4	/* int, ms: silent peer; 0 the default */
 #define FALCON_INFO		5	/* struct falcon_info, read only */
+#define FALCON_SECURITY		6	/* int, before connect or listen, below */
+
+/* Values of FALCON_SECURITY, the weakest first */
+enum {
+	FALCON_SECURITY_DEFAULT,	/* as net.falcon.security says */
+	FALCON_SECURITY_NONE,		/* no encryption, if the peer asks, too */
+	FALCON_SECURITY_OPPORTUNISTIC,	/* encrypted; who the peer is, is open */
+	FALCON_SECURITY_PSK,		/* encrypted, with a pre-shared key */
+};
 
 /* falcon_info::state */
 enum {
