@@ -455,7 +455,7 @@ static bool fal_mw_may_bind(struct fal_qp *qp, const struct fal_mr *mw,
 			    const struct falcon_send_wqe *w)
 {
 	if (!fal_is_window(mw) || mw->key != w->bind_mw ||
-	    mw->pd != qp->ibqp.pd || w->bind_access & ~FAL_ACCESS_MW)
+	    mw->pd != qp->ibqp.pd || w->bind_access & ~FAL_ACCESS_MR)
 		return false;
 	if (FAL_KEY_INDEX(w->bind_rkey) != FAL_KEY_INDEX(mw->key))
 		return false;
@@ -482,7 +482,7 @@ static bool fal_mw_bind_locked(struct fal_qp *qp, struct fal_mr *mw,
 	}
 	fal_mw_unbind(mw);
 	mw->key = w->bind_rkey;
-	mw->access = w->bind_access;
+	mw->access = w->bind_access & FAL_ACCESS_MW;
 	mw->iova = w->bind_addr;
 	mw->length = w->bind_length;
 	mw->start = region ? w->bind_addr - region->iova : 0;

@@ -160,20 +160,24 @@ static enum ib_wc_opcode fal_sq_wc_opcode(u32 opcode)
 	}
 }
 
-static void fal_sq_wc(struct fal_qp *qp, const struct fal_swqe *wqe,
-		      enum ib_wc_status status, u32 vendor_err,
-		      struct ib_wc *wc)
+static void fal_sq_complete(struct fal_qp *qp, const struct fal_swqe *wqe,
+			    enum ib_wc_status status, u32 vendor_err)
 {
-	*wc = (struct ib_wc) {
+	struct ib_wc wc = {
 		.wr_id		= wqe->w.wr_id,
 		.status		= status,
 		.opcode		= fal_sq_wc_opcode(wqe->w.opcode),
 		.vendor_err	= vendor_err,
 		.qp		= &qp->ibqp,
 	};
-	if (BIT(wc->opcode) & (BIT(IB_WC_RDMA_READ) | BIT(IB_WC_COMP_SWAP) |
-			       BIT(IB_WC_FETCH_ADD)))
-		wc->byte_len = wqe->length;
+
+	if (status == IB_WC_SUCCESS && !qp->sig_all &&
+	    !(wqe->w.flags & FALCON_SEND_SIGNALED))
+		return;
+	if (BIT(wc.opcode) & (BIT(IB_WC_RDMA_READ) | BIT(IB_WC_COMP_SWAP) |
+			      BIT(IB_WC_FETCH_ADD)))
+		wc.byte_len = wqe->length;
+	fal_cq_add(to_fal_cq(qp->ibqp.send_cq), &wc, false);
 }
 
 /**
@@ -192,22 +196,15 @@ void fal_sq_done(struct fal_qp *qp, struct fal_swqe *wqe,
 {
 	struct fal_sq *sq = &qp->sq;
 	u32 tail = sq->tail;
-	struct ib_wc wc;
-	bool tell;
 
-	tell = status != IB_WC_SUCCESS || qp->sig_all ||
-	       wqe->w.flags & FALCON_SEND_SIGNALED;
-	if (tell)
-		fal_sq_wc(qp, wqe, status, vendor_err, &wc);
+	fal_sq_complete(qp, wqe, status, vendor_err);
 	wqe->done = true;
 	while (tail != READ_ONCE(sq->head) && fal_sq_wqe(qp, tail)->done)
 		tail++;
-	/* Free before it is told: who sees the completion may post at once. */
+	/* The slots are free from here on. */
 	smp_store_release(&sq->tail, tail);
 	if (sq->ring.hdr)
 		smp_store_release(&sq->ring.hdr->cons, tail);
-	if (tell)
-		fal_cq_add(to_fal_cq(qp->ibqp.send_cq), &wc, false);
 }
 
 /**
