@@ -56,6 +56,34 @@ int fal_poll_cq(struct ibv_cq *ibcq, int n, struct ibv_wc *wc)
 }
 
 /*
+ * Forgets what a queue pair has completed, as it is reset or destroyed. What
+ * others completed moves towards the kernel's end; the slots that get free are
+ * at ours.
+ */
+void fal_cq_clean(struct ibv_cq *ibcq, uint32_t qpn)
+{
+	struct fal_cq *cq;
+	uint32_t i, n = 0;
+
+	if (!ibcq)
+		return;
+	cq = to_fal_cq(ibcq);
+	fal_lock(&cq->lock);
+	cq->prod = fal_load(&cq->ring.hdr->prod);
+	for (i = cq->prod; i-- != cq->cons;) {
+		struct falcon_cqe *cqe = fal_slot(&cq->ring, i);
+
+		if (cqe->qpn == qpn)
+			n++;
+		else if (n)
+			*(struct falcon_cqe *)fal_slot(&cq->ring, i + n) = *cqe;
+	}
+	cq->cons += n;
+	fal_store(&cq->ring.hdr->cons, cq->cons);
+	fal_unlock(&cq->lock);
+}
+
+/*
  * Extended polling. The lock is held from start_poll() to end_poll().
  */
 

@@ -211,6 +211,7 @@ int fal_resize_cq(struct ibv_cq *cq, int cqe);
 int fal_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int fal_destroy_cq(struct ibv_cq *cq);
 int fal_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+void fal_cq_clean(struct ibv_cq *cq, uint32_t qpn);
 
 /* srq.c */
 int fal_rq_init(struct fal_rq *rq, const struct falcon_ring *where,
@@ -249,6 +250,7 @@ int fal_doorbell(struct fal_qp *qp);
 struct falcon_send_wqe *fal_sq_next(struct fal_qp *qp, uint32_t index);
 
 /* post_ex.c */
-int fal_fill_qp_ex(struct fal_qp *qp, const struct ibv_qp_init_attr_ex *attr);
+int fal_check_send_ops(const struct ibv_qp_init_attr_ex *attr);
+void fal_fill_qp_ex(struct fal_qp *qp);
 
 #endif /* LIBFALCON_H */

@@ -91,14 +91,16 @@ int fal_dealloc_td(struct ibv_td *td)
 
 /*
  * A parent domain is its protection domain to the kernel. With a thread domain,
- * what is made of it goes without locks.
+ * what is made of it goes without locks. Rings are the kernel's memory, so there
+ * is nothing that the user's allocators would be asked for.
  */
 struct ibv_pd *fal_alloc_parent_domain(
 	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
 {
 	struct fal_pd *pd;
 
-	if (attr->comp_mask) {
+	if (attr->comp_mask & ~(IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+				IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

@@ -273,12 +273,19 @@ static uint64_t fal_send_ops(enum ibv_qp_type type)
 }
 
 /* 0, or EOPNOTSUPP if an operation is asked for that the type does not have. */
-int fal_fill_qp_ex(struct fal_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+int fal_check_send_ops(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
+	    attr->send_ops_flags & ~fal_send_ops(attr->qp_type))
+		return EOPNOTSUPP;
+	return 0;
+}
+
+/* After the command that makes it, which clears comp_mask */
+void fal_fill_qp_ex(struct fal_qp *qp)
 {
 	struct ibv_qp_ex *ex = &qp->vqp.qp_ex;
 
-	if (attr->send_ops_flags & ~fal_send_ops(attr->qp_type))
-		return EOPNOTSUPP;
 	qp->vqp.comp_mask |= VERBS_QP_EX;
 	ex->wr_start = fal_wr_start;
 	ex->wr_complete = fal_wr_complete;
@@ -299,5 +306,4 @@ int fal_fill_qp_ex(struct fal_qp *qp, const struct ibv_qp_init_attr_ex *attr)
 	ex->wr_set_sge_list = fal_wr_set_sge_list;
 	ex->wr_set_inline_data = fal_wr_set_inline_data;
 	ex->wr_set_inline_data_list = fal_wr_set_inline_data_list;
-	return 0;
 }

@@ -8,6 +8,8 @@
 #include "falcon_dv.h"
 
 #define FAL_QP_COMP_MASK (IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_XRCD |	\
+			  IBV_QP_INIT_ATTR_CREATE_FLAGS |		\
+			  IBV_QP_INIT_ATTR_MAX_TSO_HEADER |		\
 			  IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 
 static int fal_qp_map(struct fal_qp *qp, struct ibv_pd *pd,
@@ -43,20 +45,33 @@ static int fal_qp_make(struct fal_qp *qp, struct ibv_context *context,
 	} cmd = { .own = *modes };
 	struct ibv_pd *pd = attr->comp_mask & IBV_QP_INIT_ATTR_PD ?
 			    attr->pd : NULL;
-	int err = 0;
+	int err;
 
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-		err = fal_fill_qp_ex(qp, attr);
+	err = fal_check_send_ops(attr);
 	if (err)
 		return err;
 	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr, &cmd.base,
 				    sizeof(cmd), &resp.base, sizeof(resp));
 	if (err)
 		return err;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		fal_fill_qp_ex(qp);
 	err = fal_qp_map(qp, pd, attr, &resp.own, context->cmd_fd);
 	if (err)
 		ibv_cmd_destroy_qp(&qp->vqp.qp);
 	return err;
+}
+
+/* No flag of creation means anything here, and nothing segments TCP. */
+static bool fal_qp_attr_ok(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (attr->comp_mask & ~FAL_QP_COMP_MASK)
+		return false;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
+	    attr->create_flags)
+		return false;
+	return !(attr->comp_mask & IBV_QP_INIT_ATTR_MAX_TSO_HEADER) ||
+	       !attr->max_tso_header;
 }
 
 static struct ibv_qp *fal_qp_create(struct ibv_context *context,
@@ -66,7 +81,7 @@ static struct ibv_qp *fal_qp_create(struct ibv_context *context,
 	struct fal_qp *qp;
 	int err;
 
-	if (attr->comp_mask & ~FAL_QP_COMP_MASK) {
+	if (!fal_qp_attr_ok(attr)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -153,11 +168,21 @@ int fal_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return ibv_cmd_query_qp(qp, attr, mask, init, &cmd, sizeof(cmd));
 }
 
+static void fal_qp_clean(struct ibv_qp *qp)
+{
+	fal_cq_clean(qp->recv_cq, qp->qp_num);
+	if (qp->send_cq != qp->recv_cq)
+		fal_cq_clean(qp->send_cq, qp->qp_num);
+}
+
 int fal_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct ibv_modify_qp cmd = {};
+	int err = ibv_cmd_modify_qp(qp, attr, mask, &cmd, sizeof(cmd));
 
-	return ibv_cmd_modify_qp(qp, attr, mask, &cmd, sizeof(cmd));
+	if (!err && mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+		fal_qp_clean(qp);
+	return err;
 }
 
 int fal_destroy_qp(struct ibv_qp *ibqp)
@@ -167,6 +192,7 @@ int fal_destroy_qp(struct ibv_qp *ibqp)
 
 	if (err)
 		return err;
+	fal_qp_clean(ibqp);
 	fal_ring_unmap(&qp->sq);
 	fal_ring_unmap(&qp->rq.ring);
 	free(qp);
