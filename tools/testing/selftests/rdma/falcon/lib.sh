@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the verbs tests share: a Falcon device at either end of the pair that
+# net/falcon/lib.sh makes, and the provider library in sight.
+
+verbs_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tools/testing/selftests/net/falcon/lib.sh
+. "$verbs_here/../../net/falcon/lib.sh"
+PATH=$verbs_here:$PATH
+
+# RoCE v2 GIDs of a device: 0 is of its link-local address.
+DEV_A=fala$$ DEV_B=falb$$
+
+need_verbs()
+{
+	need_falcon
+	need_command rdma ibv_devinfo "$@"
+	modprobe -q falcon_ib || skip_all "no module falcon_ib"
+	# A library from the build tree stands in for an installed one.
+	[ -e /etc/libibverbs.d/falcon.driver ] ||
+		export RDMAV_DRIVERS=$FALCON_TOP/build/tools/libfalcon
+}
+
+# gid_of DEVICE ADDRESS-HEX: index of the GID that ends so.
+gid_of()
+{
+	local file
+
+	for file in /sys/class/infiniband/"$1"/ports/1/gids/*; do
+		grep -q "$2\$" "$file" 2>/dev/null || continue
+		echo "${file##*/}"
+		return
+	done
+	return 1
+}
+
+has_gid()
+{
+	gid_of "$1" "$2" >/dev/null
+}
+
+# make_devices [MTU]: $DEV_A in $A, $DEV_B in $B; $GID_A and $GID_B are the
+# indices of their IPv4 GIDs.
+make_devices()
+{
+	make_pair "${1:-9000}"
+	in_a rdma link add "$DEV_A" type falcon netdev e0
+	in_b rdma link add "$DEV_B" type falcon netdev e0
+	within 20 has_gid "$DEV_A" ffff:0a4e:0001
+	within 20 has_gid "$DEV_B" ffff:0a4e:0002
+	GID_A=$(gid_of "$DEV_A" ffff:0a4e:0001)
+	GID_B=$(gid_of "$DEV_B" ffff:0a4e:0002)
+	export GID_A GID_B
+}
+
+gone()
+{
+	! [ -e "/sys/class/infiniband/$1" ]
+}
+
+drop_devices()
+{
+	drop_pair
+	within 30 gone "$DEV_A"
+	within 30 gone "$DEV_B"
+}
+
+# statistic DEVICE NAME: a counter of its port.
+statistic()
+{
+	rdma statistic show link "$1/1" | tr ' ' '\n' |
+		grep -x -A 1 "$2" | tail -n 1
+}

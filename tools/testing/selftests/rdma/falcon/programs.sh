@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The programs of rdma-core and perftest between two namespaces, unmodified: on
+# a clean wire, and on one that loses a packet in a hundred.
+
+. "$(dirname "$0")/lib.sh"
+
+need_verbs ibv_rc_pingpong rping ib_write_bw
+
+# pair SERVER-ARGS -- CLIENT-ARGS: runs the program in $program at both ends;
+# both must succeed.
+pair()
+{
+	local server=() status=0
+
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	in_b timeout 100 "$program" "${server[@]}" >"$scratch/server" 2>&1 &
+	sleep 1
+	in_a timeout 90 "$program" "$@" >"$scratch/client" 2>&1 || status=$?
+	wait $! || status=$?
+	[ $status -eq 0 ] || { tail -n 5 "$scratch/server" "$scratch/client" |
+		sed 's/^/# /'; return 1; }
+}
+
+# What both wires see
+pingpong()
+{
+	program=ibv_$1_pingpong
+	shift
+	pair -d "$DEV_B" -g "$GID_B" -n 200 "$@" -- \
+		-d "$DEV_A" -g "$GID_A" -n 200 "$@" $B4
+}
+
+pingpongs()
+{
+	pingpong rc -c -s 65536
+	pingpong rc -e
+	pingpong ud -s 1000
+	pingpong srq -q 4
+	pingpong xsrq
+}
+
+connection_manager()
+{
+	program=rping
+	pair -s -a $B4 -C 20 -V -S 4000 -- -c -a $B4 -C 20 -V -S 4000
+	program=ucmatose
+	pair -b $B4 -c 4 -- -s $B4 -c 4
+	program=udaddy
+	pair -b $B4 -c 2 -- -s $B4 -c 2
+	program=rdma_server
+	in_b timeout 60 rdma_server >"$scratch/server" 2>&1 &
+	sleep 1
+	in_a timeout 60 rdma_client -s $B4
+	wait $!
+}
+
+rsockets()
+{
+	program=riostream
+	pair -b $B4 -S 65536 -I 1 -C 20 -v -- -s $B4 -S 65536 -I 1 -C 20 -v
+}
+
+# perftest's bandwidth and latency: fixed counts, a size each
+perftest()
+{
+	program=$1
+	shift
+	pair -d "$DEV_B" -x "$GID_B" -F -p 18600 "$@" -- \
+		-d "$DEV_A" -x "$GID_A" -F -p 18600 "$@" $B4
+}
+
+perftests()
+{
+	perftest ib_write_bw -n 200 -s 65536
+	perftest ib_write_bw -n 100 -s 1
+	perftest ib_write_bw -n 20 -s 1048576 -q 4
+	perftest ib_read_bw -n 100 -s 65536
+	perftest ib_send_bw -n 100 -s 65536
+	perftest ib_atomic_bw -n 100
+	perftest ib_write_lat -n 200 -s 8
+	perftest ib_read_lat -n 100 -s 8
+	perftest ib_send_lat -n 100 -s 8
+}
+
+with_bidirectional_traffic()
+{
+	perftest ib_write_bw -b -n 100 -s 65536 -q 2
+	perftest ib_send_bw -b -n 50 -s 65536
+	perftest ib_write_bw -R -n 100 -s 65536
+}
+
+lossless_pingpongs() { pingpongs; }
+lossless_connection_manager() { connection_manager; }
+lossless_rsockets() { rsockets; }
+lossless_perftest() { perftests; }
+
+lossy()
+{
+	per_packet
+	faults loss 1%
+	"$@"
+	faults none
+}
+
+one_percent_lost_pingpongs() { lossy pingpongs; }
+one_percent_lost_connection_manager() { lossy connection_manager; }
+one_percent_lost_perftest() { lossy perftest ib_write_bw -n 200 -s 65536; }
+
+make_devices || exit 1
+run_tests lossless_pingpongs lossless_connection_manager lossless_rsockets \
+	lossless_perftest with_bidirectional_traffic \
+	one_percent_lost_pingpongs one_percent_lost_connection_manager \
+	one_percent_lost_perftest

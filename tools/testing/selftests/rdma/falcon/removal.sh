@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Things that end in the middle of traffic: processes, devices, netdevs,
+# namespaces; and the module, which comes and goes.
+
+. "$(dirname "$0")/lib.sh"
+
+need_verbs ib_write_bw
+
+start_traffic()
+{
+	in_b ib_write_bw -d "$DEV_B" -x "$GID_B" -F -D 60 -s 65536 -q 4 \
+		>/dev/null 2>&1 &
+	server=$!
+	sleep 1
+	in_a ib_write_bw -d "$DEV_A" -x "$GID_A" -F -D 60 -s 65536 -q 4 $B4 \
+		>/dev/null 2>&1 &
+	client=$!
+	within 30 eval "[ \"\$(statistic $DEV_A tx_write)\" -gt 20 ]"
+}
+
+idle()
+{
+	rdma resource show "$1" | grep -q "ctx 0"
+}
+
+process_death_leaves_nothing()
+{
+	local i
+
+	make_devices
+	for i in 1 2 3; do
+		start_traffic
+		end_jobs -KILL
+		within 30 idle "$DEV_A"
+		within 30 idle "$DEV_B"
+		rdma resource show "$DEV_A" | grep -q "qp 1 .*mr 0"
+	done
+	drop_devices
+}
+
+device_goes_under_load()
+{
+	make_devices
+	start_traffic
+	rdma link delete "$DEV_A"
+	gone "$DEV_A"
+	end_jobs -KILL
+	drop_devices
+}
+
+netdev_goes_under_load()
+{
+	make_devices
+	start_traffic
+	in_a ip link del e0
+	within 30 gone "$DEV_A"
+	within 30 gone "$DEV_B"
+	end_jobs -KILL
+	drop_pair
+}
+
+module_refuses_to_go_only_while_used()
+{
+	local i
+
+	for i in 1 2 3 4 5; do
+		modprobe falcon_ib
+		make_devices
+		drop_devices
+		within 30 modprobe -r falcon_ib
+	done
+	make_devices
+	# Devices without users go with the module.
+	within 30 rmmod falcon_ib
+	gone "$DEV_A"
+	drop_pair
+	modprobe falcon_ib
+}
+
+run_tests process_death_leaves_nothing device_goes_under_load \
+	netdev_goes_under_load module_refuses_to_go_only_while_used

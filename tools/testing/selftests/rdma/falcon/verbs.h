@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * falcon_verbs: tests of verbs objects from inside one process, in TAP.
+ */
+#ifndef VERBS_TEST_H
+#define VERBS_TEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+/* falcon_verbs.c */
+extern struct ibv_context *vctx;
+extern struct ibv_pd *vpd;
+extern int vgid;
+
+/* A test: true if what its name says holds. */
+struct vtest {
+	const char *name;
+	bool (*run)(void);
+};
+
+int vtests_run(const struct vtest *tests, size_t n);
+void vsay(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#define CHECK(cond)							\
+	do {								\
+		if (!(cond)) {						\
+			vsay("line %d: %s", __LINE__, #cond);		\
+			return false;					\
+		}							\
+	} while (0)
+
+/* verbs_lib.c */
+
+/* A queue pair with its own completion queue and memory. */
+struct vqp {
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	char *buf;
+	size_t len;
+};
+
+#define VQP_DEPTH	32
+
+bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len);
+void vqp_close(struct vqp *v);
+int vqp_to_init(struct ibv_qp *qp);
+int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer);
+int vqp_to_rts(struct ibv_qp *qp);
+bool vqp_connect(struct vqp *a, struct vqp *b);
+void *vdlsym(const char *name);
+int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds);
+
+/* verbs_objects.c, verbs_hostile.c */
+int objects_main(void);
+int hostile_main(void);
+
+#endif /* VERBS_TEST_H */

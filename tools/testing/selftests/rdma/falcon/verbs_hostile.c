@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A hostile user: its rings are written over, indices and requests alike, while
+ * doorbells ring. The neighbour must not feel it.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "verbs.h"
+#include "falcon.h"
+
+#define HOSTILE_ROUNDS	20
+#define HOSTILE_SECONDS	1
+#define VICTIM_LEN	(256 * 1024)
+
+static atomic_bool stop;
+static unsigned int seed;
+
+static uint32_t rnd(void)
+{
+	seed = seed * 1103515245 + 12345;
+	return seed >> 8 ^ seed << 16;
+}
+
+static void scribble(struct fal_ring *ring)
+{
+	uint32_t *words = (void *)ring->hdr;
+	size_t n = ring->length / sizeof(*words);
+	int i;
+
+	if (!words)
+		return;
+	for (i = 0; i < 200; i++)
+		words[rnd() % n] = rnd() % 4 ? rnd() : rnd() % 64;
+	if (rnd() % 2)
+		ring->hdr->prod += rnd() % 8;
+	if (rnd() % 8 == 0)
+		ring->hdr->cons = rnd();
+}
+
+static void *attack(void *arg)
+{
+	struct vqp *v = arg;
+	struct fal_qp *qp = container_of(v->qp, struct fal_qp, vqp.qp);
+	struct fal_cq *cq = container_of(v->cq, struct fal_cq, vcq.cq);
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+	};
+
+	while (!atomic_load(&stop)) {
+		scribble(&qp->sq);
+		scribble(&qp->rq.ring);
+		scribble(&cq->ring);
+		ibv_post_send(v->qp, &wr, &bad);
+	}
+	return NULL;
+}
+
+static bool victim_works(struct vqp *a, struct vqp *b, int seconds)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)a->buf, .length = VICTIM_LEN,
+		.lkey = a->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.num_sge = 1, .sg_list = &sge,
+		.wr.rdma = { .remote_addr = (uintptr_t)b->buf,
+			     .rkey = b->mr->rkey },
+	};
+	time_t end = time(NULL) + seconds;
+	struct ibv_wc wc;
+
+	do {
+		memset(a->buf, rnd(), VICTIM_LEN);
+		CHECK(!ibv_post_send(a->qp, &wr, &bad));
+		CHECK(vqp_poll(a->cq, &wc, 60) == 1);
+		CHECK(wc.status == IBV_WC_SUCCESS);
+		CHECK(!memcmp(a->buf, b->buf, VICTIM_LEN));
+	} while (time(NULL) < end);
+	return true;
+}
+
+/* The attacker is connected to a queue pair of its own, or goes nowhere. */
+static bool round_of(struct vqp *a, struct vqp *b, bool connected)
+{
+	struct vqp bad, peer;
+	pthread_t thread;
+	bool ok;
+
+	CHECK(vqp_open(&bad, IBV_QPT_RC, 4096));
+	CHECK(vqp_open(&peer, IBV_QPT_RC, 4096));
+	CHECK(!connected || vqp_connect(&bad, &peer));
+	atomic_store(&stop, false);
+	CHECK(!pthread_create(&thread, NULL, attack, &bad));
+	ok = victim_works(a, b, HOSTILE_SECONDS);
+	atomic_store(&stop, true);
+	pthread_join(thread, NULL);
+	vqp_close(&bad);
+	vqp_close(&peer);
+	return ok;
+}
+
+static bool neighbour_of_a_hostile_ring_goes_on(void)
+{
+	struct vqp a, b;
+	int i;
+
+	CHECK(vqp_open(&a, IBV_QPT_RC, VICTIM_LEN));
+	CHECK(vqp_open(&b, IBV_QPT_RC, VICTIM_LEN));
+	CHECK(vqp_connect(&a, &b));
+	for (i = 0; i < HOSTILE_ROUNDS; i++)
+		CHECK(round_of(&a, &b, i % 4));
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
+/* The layout is what the header says, to the byte. */
+static bool rings_lie_as_the_abi_says(void)
+{
+	struct fal_qp *qp;
+	struct fal_cq *cq;
+	struct vqp v;
+
+	CHECK(sizeof(struct falcon_ring_hdr) == FALCON_RING_SLOTS);
+	CHECK(offsetof(struct falcon_ring_hdr, cons) == FALCON_RING_ALIGN);
+	CHECK(sizeof(struct falcon_send_wqe) == 64);
+	CHECK(sizeof(struct falcon_recv_wqe) == 16);
+	CHECK(sizeof(struct falcon_sge) == 16);
+	CHECK(sizeof(struct falcon_cqe) == 64);
+	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
+	qp = container_of(v.qp, struct fal_qp, vqp.qp);
+	cq = container_of(v.cq, struct fal_cq, vcq.cq);
+	CHECK(!(qp->sq.mask & (qp->sq.mask + 1)));
+	CHECK(qp->sq.stride >= sizeof(struct falcon_send_wqe) + 64);
+	CHECK(FALCON_RING_SLOTS + (size_t)(qp->sq.mask + 1) * qp->sq.stride <=
+	      qp->sq.length);
+	CHECK(qp->rq.ring.stride == sizeof(struct falcon_recv_wqe) +
+	      4 * sizeof(struct falcon_sge));
+	CHECK(cq->ring.stride == sizeof(struct falcon_cqe));
+	CHECK(!qp->sq.hdr->prod && !qp->sq.hdr->cons);
+	vqp_close(&v);
+	return true;
+}
+
+int hostile_main(void)
+{
+	static const struct vtest tests[] = {
+		{ "rings_lie_as_the_abi_says", rings_lie_as_the_abi_says },
+		{ "neighbour_of_a_hostile_ring_goes_on",
+		  neighbour_of_a_hostile_ring_goes_on },
+	};
+
+	seed = time(NULL);
+	vsay("seed %u", seed);
+	return vtests_run(tests, 2);
+}

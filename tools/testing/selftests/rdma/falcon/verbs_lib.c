@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queue pairs of the tests, connected within a device.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "verbs.h"
+
+#define VQP_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |	\
+		    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
+bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type	= type,
+		.cap = {
+			.max_send_wr		= VQP_DEPTH,
+			.max_recv_wr		= VQP_DEPTH,
+			.max_send_sge		= 4,
+			.max_recv_sge		= 4,
+			.max_inline_data	= 64,
+		},
+	};
+
+	memset(v, 0, sizeof(*v));
+	v->len = len;
+	v->buf = aligned_alloc(4096, (len + 4095) & ~4095ul);
+	v->cq = ibv_create_cq(vctx, 4 * VQP_DEPTH, NULL, NULL, 0);
+	attr.send_cq = v->cq;
+	attr.recv_cq = v->cq;
+	if (v->buf && v->cq) {
+		memset(v->buf, 0, len);
+		v->mr = ibv_reg_mr(vpd, v->buf, len, VQP_ACCESS);
+		v->qp = ibv_create_qp(vpd, &attr);
+	}
+	if (v->mr && v->qp)
+		return true;
+	vqp_close(v);
+	return false;
+}
+
+void vqp_close(struct vqp *v)
+{
+	if (v->qp)
+		ibv_destroy_qp(v->qp);
+	if (v->mr)
+		ibv_dereg_mr(v->mr);
+	if (v->cq)
+		ibv_destroy_cq(v->cq);
+	free(v->buf);
+	memset(v, 0, sizeof(*v));
+}
+
+int vqp_to_init(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state		= IBV_QPS_INIT,
+		.port_num		= 1,
+		.qp_access_flags	= VQP_ACCESS,
+	};
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state		= IBV_QPS_RTR,
+		.path_mtu		= IBV_MTU_1024,
+		.dest_qp_num		= peer,
+		.max_dest_rd_atomic	= 4,
+		.min_rnr_timer		= 1,
+		.ah_attr = {
+			.is_global	= 1,
+			.port_num	= 1,
+			.grh = {
+				.sgid_index	= vgid,
+				.hop_limit	= 64,
+			},
+		},
+	};
+
+	if (ibv_query_gid(vctx, 1, vgid, &attr.ah_attr.grh.dgid))
+		return -1;
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
+			     IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+			     IBV_QP_MIN_RNR_TIMER);
+}
+
+int vqp_to_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state	= IBV_QPS_RTS,
+		.timeout	= 14,
+		.retry_cnt	= 7,
+		.rnr_retry	= 7,
+		.max_rd_atomic	= 4,
+	};
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT |
+			     IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+bool vqp_connect(struct vqp *a, struct vqp *b)
+{
+	return !vqp_to_init(a->qp) && !vqp_to_init(b->qp) &&
+	       !vqp_to_rtr(a->qp, b->qp->qp_num) &&
+	       !vqp_to_rtr(b->qp, a->qp->qp_num) &&
+	       !vqp_to_rts(a->qp) && !vqp_to_rts(b->qp);
+}
+
+/* One completion: 1, or 0 if none came in time. */
+int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds)
+{
+	time_t end = time(NULL) + seconds;
+	int n;
+
+	do {
+		n = ibv_poll_cq(cq, 1, wc);
+	} while (!n && time(NULL) <= end);
+	return n;
+}
+
+static int find_provider(struct dl_phdr_info *info, size_t size, void *path)
+{
+	(void)size;
+	if (!strstr(info->dlpi_name, "libfalcon-rdmav"))
+		return 0;
+	*(const char **)path = info->dlpi_name;
+	return 1;
+}
+
+/* A function of the provider that libibverbs has loaded; NULL. */
+void *vdlsym(const char *name)
+{
+	const char *path = NULL;
+	void *lib;
+
+	dl_iterate_phdr(find_provider, &path);
+	lib = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
+	return lib ? dlsym(lib, name) : NULL;
+}

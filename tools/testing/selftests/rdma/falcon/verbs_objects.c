@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Objects: what can be made, what is refused and how, the state machine of a
+ * queue pair, transfers within the device.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "verbs.h"
+#include "falcon_dv.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+
+static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	return ibv_modify_qp(qp, attr, mask);
+}
+
+static int to_state(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	return modify(qp, &attr, IBV_QP_STATE);
+}
+
+static enum ibv_qp_state state_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	if (ibv_query_qp(qp, &attr, IBV_QP_STATE, &init))
+		return IBV_QPS_UNKNOWN;
+	return attr.qp_state;
+}
+
+static bool queues_get_what_they_ask_for(void)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = {
+			.max_send_wr = 100, .max_recv_wr = 33,
+			.max_send_sge = 5, .max_recv_sge = 7,
+			.max_inline_data = 100,
+		},
+	};
+	struct ibv_cq *cq = ibv_create_cq(vctx, 100, NULL, NULL, 0);
+	struct ibv_qp *qp;
+
+	CHECK(cq && cq->cqe >= 100);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	qp = ibv_create_qp(vpd, &attr);
+	CHECK(qp);
+	CHECK(attr.cap.max_send_wr >= 100 && attr.cap.max_recv_wr >= 33);
+	CHECK(attr.cap.max_send_sge >= 5 && attr.cap.max_recv_sge >= 7);
+	CHECK(attr.cap.max_inline_data >= 100);
+	CHECK(ibv_destroy_cq(cq) == EBUSY);
+	CHECK(!ibv_destroy_qp(qp));
+	CHECK(!ibv_destroy_cq(cq));
+	return true;
+}
+
+static bool limits_of_the_device_are_held(void)
+{
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
+	struct ibv_cq *cq = ibv_create_cq(vctx, 8, NULL, NULL, 0);
+	struct ibv_device_attr dev;
+
+	CHECK(cq && !ibv_query_device(vctx, &dev));
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	attr.cap.max_send_wr = dev.max_qp_wr + 1;
+	CHECK(!ibv_create_qp(vpd, &attr) && errno == EINVAL);
+	attr.cap.max_send_wr = 1;
+	attr.cap.max_send_sge = dev.max_sge + 1;
+	CHECK(!ibv_create_qp(vpd, &attr) && errno == EINVAL);
+	CHECK(!ibv_create_cq(vctx, dev.max_cqe + 1, NULL, NULL, 0));
+	CHECK(!ibv_create_cq(vctx, 0, NULL, NULL, 0) && errno == EINVAL);
+	CHECK(!ibv_destroy_cq(cq));
+	return true;
+}
+
+static bool unconnected_types_are_refused(void)
+{
+	static const enum ibv_qp_type types[] = {
+		IBV_QPT_UC, IBV_QPT_RAW_PACKET,
+	};
+	struct ibv_qp_init_attr attr = {
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+	};
+	struct ibv_cq *cq = ibv_create_cq(vctx, 8, NULL, NULL, 0);
+	size_t i;
+
+	CHECK(cq);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		attr.qp_type = types[i];
+		CHECK(!ibv_create_qp(vpd, &attr));
+	}
+	CHECK(!ibv_destroy_cq(cq));
+	return true;
+}
+
+/* Transitions that no queue pair makes, whatever else is given. */
+static bool states_cannot_be_skipped(void)
+{
+	struct vqp v;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
+	CHECK(vqp_to_rtr(v.qp, 5) == EINVAL);
+	CHECK(vqp_to_rts(v.qp) == EINVAL);
+	CHECK(to_state(v.qp, IBV_QPS_SQD) == EINVAL);
+	CHECK(state_of(v.qp) == IBV_QPS_RESET);
+	CHECK(!vqp_to_init(v.qp));
+	CHECK(vqp_to_rts(v.qp) == EINVAL);
+	CHECK(to_state(v.qp, IBV_QPS_SQD) == EINVAL);
+	CHECK(!vqp_to_init(v.qp));
+	CHECK(state_of(v.qp) == IBV_QPS_INIT);
+	vqp_close(&v);
+	return true;
+}
+
+static bool any_state_goes_to_error_and_reset(void)
+{
+	struct vqp v;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
+	CHECK(!vqp_to_init(v.qp));
+	CHECK(!to_state(v.qp, IBV_QPS_ERR));
+	CHECK(state_of(v.qp) == IBV_QPS_ERR);
+	CHECK(vqp_to_init(v.qp) == EINVAL);
+	CHECK(!to_state(v.qp, IBV_QPS_RESET));
+	CHECK(!vqp_to_init(v.qp));
+	CHECK(!to_state(v.qp, IBV_QPS_RESET));
+	CHECK(state_of(v.qp) == IBV_QPS_RESET);
+	vqp_close(&v);
+	return true;
+}
+
+static bool missing_attributes_are_refused(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct vqp v;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
+	CHECK(modify(v.qp, &attr, IBV_QP_STATE | IBV_QP_PORT) == EINVAL);
+	CHECK(modify(v.qp, &attr, IBV_QP_STATE | IBV_QP_PORT |
+		     IBV_QP_PKEY_INDEX) == EINVAL);
+	CHECK(state_of(v.qp) == IBV_QPS_RESET);
+	vqp_close(&v);
+	return true;
+}
+
+static bool attributes_out_of_range_are_refused(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+		   IBV_QP_ACCESS_FLAGS;
+	struct vqp v;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
+	attr.port_num = 2;
+	CHECK(modify(v.qp, &attr, mask) == EINVAL);
+	attr.port_num = 1;
+	attr.pkey_index = 1;
+	CHECK(modify(v.qp, &attr, mask) == EINVAL);
+	attr.pkey_index = 0;
+	CHECK(!modify(v.qp, &attr, mask));
+	CHECK(vqp_to_rtr(v.qp, 1u << 24) == EINVAL);
+	CHECK(state_of(v.qp) == IBV_QPS_INIT);
+	vqp_close(&v);
+	return true;
+}
+
+static bool sends_before_rts_are_refused(void)
+{
+	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND };
+	struct vqp v;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
+	CHECK(ibv_post_send(v.qp, &wr, &bad) == EINVAL && bad == &wr);
+	CHECK(!vqp_to_init(v.qp));
+	CHECK(ibv_post_send(v.qp, &wr, &bad) == EINVAL);
+	vqp_close(&v);
+	return true;
+}
+
+/* What is posted before and after the error, of both queues */
+static bool error_state_flushes_both_queues(void)
+{
+	struct ibv_recv_wr *bad_recv, recv = { .wr_id = 1 };
+	struct ibv_send_wr *bad, send = { .wr_id = 2, .opcode = IBV_WR_SEND };
+	struct ibv_wc wc;
+	struct vqp v;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
+	CHECK(!vqp_to_init(v.qp));
+	CHECK(!ibv_post_recv(v.qp, &recv, &bad_recv));
+	CHECK(!to_state(v.qp, IBV_QPS_ERR));
+	CHECK(vqp_poll(v.cq, &wc, 5) == 1);
+	CHECK(wc.wr_id == 1 && wc.status == IBV_WC_WR_FLUSH_ERR);
+	CHECK(!ibv_post_recv(v.qp, &recv, &bad_recv));
+	CHECK(vqp_poll(v.cq, &wc, 5) == 1);
+	CHECK(wc.wr_id == 1 && wc.status == IBV_WC_WR_FLUSH_ERR);
+	CHECK(!ibv_post_send(v.qp, &send, &bad));
+	CHECK(vqp_poll(v.cq, &wc, 5) == 1);
+	CHECK(wc.wr_id == 2 && wc.status == IBV_WC_WR_FLUSH_ERR);
+	vqp_close(&v);
+	return true;
+}
+
+static bool full_queues_refuse(void)
+{
+	struct ibv_recv_wr *bad, wr = {};
+	struct vqp v;
+	int i, err = 0;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
+	CHECK(!vqp_to_init(v.qp));
+	for (i = 0; i < 4 * VQP_DEPTH && !err; i++)
+		err = ibv_post_recv(v.qp, &wr, &bad);
+	CHECK(err == ENOMEM && i > VQP_DEPTH);
+	vqp_close(&v);
+	return true;
+}
+
+static bool memory_must_be_the_process_own(void)
+{
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	struct ibv_mr *mr;
+
+	CHECK(page != MAP_FAILED);
+	mr = ibv_reg_mr(vpd, page, 4096, 0);
+	CHECK(mr);
+	CHECK(!ibv_dereg_mr(mr));
+	CHECK(!ibv_reg_mr(vpd, page, 4096, IBV_ACCESS_LOCAL_WRITE));
+	munmap(page, 4096);
+	CHECK(!ibv_reg_mr(vpd, page, 4096, 0));
+	CHECK(!ibv_reg_mr(vpd, NULL, 4096, IBV_ACCESS_REMOTE_WRITE));
+	return true;
+}
+
+/* 1 MiB written from one end to the other, bytes compared */
+static bool write_arrives(void)
+{
+	const size_t len = 1 << 20;
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.num_sge = 1,
+	};
+	struct ibv_sge sge;
+	struct vqp a, b;
+	struct ibv_wc wc;
+	size_t i;
+
+	CHECK(vqp_open(&a, IBV_QPT_RC, len) && vqp_open(&b, IBV_QPT_RC, len));
+	CHECK(vqp_connect(&a, &b));
+	for (i = 0; i < len; i++)
+		a.buf[i] = i * 31 + (i >> 12);
+	sge.addr = (uintptr_t)a.buf;
+	sge.length = len;
+	sge.lkey = a.mr->lkey;
+	wr.sg_list = &sge;
+	wr.wr.rdma.remote_addr = (uintptr_t)b.buf;
+	wr.wr.rdma.rkey = b.mr->rkey;
+	CHECK(!ibv_post_send(a.qp, &wr, &bad));
+	CHECK(vqp_poll(a.cq, &wc, 30) == 1 && wc.status == IBV_WC_SUCCESS);
+	CHECK(!memcmp(a.buf, b.buf, len));
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
+static bool write_with_status(struct vqp *a, uint64_t addr, uint32_t rkey,
+			      uint32_t lkey, uint32_t len,
+			      enum ibv_wc_status status)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)a->buf, .length = len, .lkey = lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED,
+		.num_sge = 1, .sg_list = &sge,
+		.wr.rdma = { .remote_addr = addr, .rkey = rkey },
+	};
+	struct ibv_wc wc = {};
+
+	if (ibv_post_send(a->qp, &wr, &bad) || vqp_poll(a->cq, &wc, 30) != 1)
+		return false;
+	if (wc.status != status)
+		vsay("status %s, not %s", ibv_wc_status_str(wc.status),
+		     ibv_wc_status_str(status));
+	return wc.status == status;
+}
+
+/* Each error is the end of a connection, so each has its own pair. */
+static bool write_fails(bool bad_lkey, bool bad_rkey, bool beyond)
+{
+	struct vqp a, b;
+	bool ok;
+
+	CHECK(vqp_open(&a, IBV_QPT_RC, 8192) && vqp_open(&b, IBV_QPT_RC, 4096));
+	CHECK(vqp_connect(&a, &b));
+	ok = write_with_status(&a, (uintptr_t)b.buf,
+			       b.mr->rkey + (bad_rkey ? 1 : 0),
+			       a.mr->lkey + (bad_lkey ? 1 : 0),
+			       beyond ? 4097 : 64,
+			       bad_lkey ? IBV_WC_LOC_PROT_ERR :
+					  IBV_WC_REM_ACCESS_ERR);
+	ok = ok && state_of(a.qp) == IBV_QPS_ERR;
+	ok = ok && !b.buf[0];
+	vqp_close(&a);
+	vqp_close(&b);
+	return ok;
+}
+
+static bool wrong_lkey_is_a_local_protection_error(void)
+{
+	return write_fails(true, false, false);
+}
+
+static bool wrong_rkey_is_a_remote_access_error(void)
+{
+	return write_fails(false, true, false);
+}
+
+static bool bytes_beyond_a_region_are_a_remote_access_error(void)
+{
+	return write_fails(false, false, true);
+}
+
+static bool peer_cannot_use_a_deregistered_key(void)
+{
+	struct vqp a, b;
+	uint32_t rkey;
+
+	CHECK(vqp_open(&a, IBV_QPT_RC, 4096) && vqp_open(&b, IBV_QPT_RC, 4096));
+	CHECK(vqp_connect(&a, &b));
+	rkey = b.mr->rkey;
+	CHECK(write_with_status(&a, (uintptr_t)b.buf, rkey, a.mr->lkey, 64,
+				IBV_WC_SUCCESS));
+	CHECK(!ibv_dereg_mr(b.mr));
+	b.mr = NULL;
+	CHECK(write_with_status(&a, (uintptr_t)b.buf, rkey, a.mr->lkey, 64,
+				IBV_WC_REM_ACCESS_ERR));
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
+/* The memory is what it was when it was registered, whatever fork() does. */
+static bool child_can_exit_while_its_parent_works(void)
+{
+	struct vqp a, b;
+	pid_t child;
+	int status;
+
+	CHECK(vqp_open(&a, IBV_QPT_RC, 4096) && vqp_open(&b, IBV_QPT_RC, 4096));
+	CHECK(vqp_connect(&a, &b));
+	child = fork();
+	if (!child)
+		_exit(0);
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	CHECK(write_with_status(&a, (uintptr_t)b.buf, b.mr->rkey, a.mr->lkey,
+				64, IBV_WC_SUCCESS));
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
+static bool windows_of_a_region_keep_it(void)
+{
+	struct ibv_mw_bind bind = { .wr_id = 3, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_mw *mw = ibv_alloc_mw(vpd, IBV_MW_TYPE_1);
+	struct ibv_mr *mr;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(mw && vqp_open(&a, IBV_QPT_RC, 4096) &&
+	      vqp_open(&b, IBV_QPT_RC, 4096) && vqp_connect(&a, &b));
+	mr = ibv_reg_mr(vpd, b.buf, 4096, IBV_ACCESS_LOCAL_WRITE |
+			IBV_ACCESS_MW_BIND);
+	CHECK(mr);
+	bind.bind_info = (struct ibv_mw_bind_info) {
+		.mr = mr, .addr = (uintptr_t)b.buf, .length = 1024,
+		.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+	};
+	CHECK(!ibv_bind_mw(b.qp, mw, &bind));
+	CHECK(vqp_poll(b.cq, &wc, 10) == 1 && wc.status == IBV_WC_SUCCESS &&
+	      wc.opcode == IBV_WC_BIND_MW);
+	CHECK(write_with_status(&a, (uintptr_t)b.buf, mw->rkey, a.mr->lkey,
+				1024, IBV_WC_SUCCESS));
+	CHECK(ibv_dereg_mr(mr) == EBUSY);
+	CHECK(write_with_status(&a, (uintptr_t)b.buf + 1, mw->rkey, a.mr->lkey,
+				1024, IBV_WC_REM_ACCESS_ERR));
+	CHECK(!ibv_dealloc_mw(mw));
+	CHECK(!ibv_dereg_mr(mr));
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
+static bool full_completion_queue_says_so(void)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_recv_wr = 16, .max_recv_sge = 1,
+			 .max_send_wr = 1, .max_send_sge = 1 },
+	};
+	struct ibv_cq *cq = ibv_create_cq(vctx, 1, NULL, NULL, 0);
+	struct ibv_recv_wr *bad, wr = {};
+	struct ibv_async_event event;
+	struct ibv_qp *qp;
+	int i;
+
+	CHECK(cq);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	qp = ibv_create_qp(vpd, &attr);
+	CHECK(qp && !vqp_to_init(qp));
+	for (i = 0; i < cq->cqe + 2; i++)
+		CHECK(!ibv_post_recv(qp, &wr, &bad));
+	CHECK(!to_state(qp, IBV_QPS_ERR));
+	do {
+		CHECK(!ibv_get_async_event(vctx, &event));
+		ibv_ack_async_event(&event);
+	} while (event.event_type != IBV_EVENT_CQ_ERR);
+	CHECK(event.element.cq == cq);
+	CHECK(!ibv_destroy_qp(qp));
+	CHECK(!ibv_destroy_cq(cq));
+	return true;
+}
+
+static bool modes_that_do_not_go_together_are_refused(void)
+{
+	typeof(&falcon_dv_create_qp) create;
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_RC, .comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = vpd,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+	};
+	struct ibv_cq *cq = ibv_create_cq(vctx, 8, NULL, NULL, 0);
+	struct ibv_qp *qp;
+
+	create = vdlsym("falcon_dv_create_qp");
+	CHECK(create && cq);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	CHECK(!create(vctx, &attr, FALCON_QP_UNORDERED,
+		      FALCON_QP_VERBS_ERRORS) && errno == EINVAL);
+	CHECK(!create(vctx, &attr, 3, FALCON_QP_VERBS_ERRORS) &&
+	      errno == EINVAL);
+	qp = create(vctx, &attr, FALCON_QP_UNORDERED,
+		    FALCON_QP_COMPLETE_IN_ERROR);
+	CHECK(qp && !ibv_destroy_qp(qp));
+	qp = create(vctx, &attr, FALCON_QP_WEAK, FALCON_QP_VERBS_ERRORS);
+	CHECK(qp && !ibv_destroy_qp(qp));
+	CHECK(!ibv_destroy_cq(cq));
+	return true;
+}
+
+int objects_main(void)
+{
+#define T(name)	{ #name, name }
+	static const struct vtest tests[] = {
+		T(queues_get_what_they_ask_for),
+		T(limits_of_the_device_are_held),
+		T(unconnected_types_are_refused),
+		T(states_cannot_be_skipped),
+		T(any_state_goes_to_error_and_reset),
+		T(missing_attributes_are_refused),
+		T(attributes_out_of_range_are_refused),
+		T(sends_before_rts_are_refused),
+		T(error_state_flushes_both_queues),
+		T(full_queues_refuse),
+		T(memory_must_be_the_process_own),
+		T(write_arrives),
+		T(wrong_lkey_is_a_local_protection_error),
+		T(wrong_rkey_is_a_remote_access_error),
+		T(bytes_beyond_a_region_are_a_remote_access_error),
+		T(peer_cannot_use_a_deregistered_key),
+		T(child_can_exit_while_its_parent_works),
+		T(windows_of_a_region_keep_it),
+		T(full_completion_queue_says_so),
+		T(modes_that_do_not_go_together_are_refused),
+	};
+
+	return vtests_run(tests, ARRAY_SIZE(tests));
+}
