@@ -302,6 +302,8 @@ bool falcon_res_xon(const struct falcon_resources *res,
 		return true;
 
 	shift = retransmitting ? res->alpha_retx_shift : res->alpha_shift;
+	if (shift == FALCON_ALPHA_NONE)
+		return true;
 	p = &res->pool[FALCON_POOL_TX_REQ];
 	use->xoff = !falcon_below(&p->pkts, p->max_pkts,
 				  use->pkts[FALCON_POOL_TX_REQ], shift) ||

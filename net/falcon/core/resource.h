@@ -15,6 +15,7 @@
 #define FALCON_CELL_BYTES	256	/* allocation unit of buffers (8.2.2) */
 #define FALCON_RX_LEVELS	32	/* quantised occupancy (10.2) */
 #define FALCON_EMA_SHIFT	8	/* fraction bits of the averages */
+#define FALCON_ALPHA_NONE	32	/* alpha_shift: no dynamic backpressure */
 #define FALCON_RED_CELLS	256	/* what the largest packet takes */
 
 /* Carve-outs of 8.2.2. Tx and Rx name the packet and buffer pools. */
@@ -53,7 +54,8 @@ struct falcon_pool_state {
  * @ema_cells:	the same of cells
  * @ema_pkts_shift: averaging constant of @ema_pkts, 2^-this; 0: no average
  * @ema_cells_shift: the same of @ema_cells
- * @alpha_shift: a connection may hold 2^-this of what is free
+ * @alpha_shift: a connection may hold 2^-this of what is free, or
+ *		FALCON_ALPHA_NONE
  * @alpha_retx_shift: the same for one that is retransmitting
  */
 struct falcon_resources {

@@ -11,5 +11,8 @@ const struct sim_exp * const sim_exps[] = {
 	&exp_oprate,
 	&exp_fluid,
 	&exp_recovery,
+	&exp_scale,
+	&exp_isolation,
+	&exp_multipath,
 	NULL
 };

@@ -13,5 +13,8 @@ extern const struct sim_exp exp_latency;
 extern const struct sim_exp exp_oprate;
 extern const struct sim_exp exp_fluid;
 extern const struct sim_exp exp_recovery;
+extern const struct sim_exp exp_scale;
+extern const struct sim_exp exp_isolation;
+extern const struct sim_exp exp_multipath;
 
 #endif

@@ -7,7 +7,7 @@
 #include "work.h"
 
 #define ULP_HDR		16	/* that of a read or write, in a pull request */
-#define UNBLOCK_PS	(50 * SIM_NS)
+#define UNBLOCK_PS	(200 * SIM_NS)	/* until those that wait try again */
 
 /* A transaction of a message: the payload handle of all its packets */
 struct txn {
@@ -44,15 +44,8 @@ static struct falcon_resp *resp_alloc(void)
 
 /* ---------------------------------------------------------------- submit */
 
-static void block(struct sim_falcon *f)
-{
-	f->xoffs++;
-	if (list_empty(&f->blocked))
-		list_add_tail(&f->blocked, &f->ep.host->blocked);
-}
-
-/* The next transaction of @msg; false if there is no room for it now. */
-static bool submit_one(struct sim_falcon *f, struct sim_msg *msg)
+/* The next transaction of @msg; an errno if there is no room for it now. */
+static int submit_one(struct sim_falcon *f, struct sim_msg *msg)
 {
 	u16 len = min_t(u64, msg->bytes - msg->submitted, f->c.cfg.mtu);
 	struct txn *t = txn_alloc();
@@ -68,45 +61,68 @@ static bool submit_one(struct sim_falcon *f, struct sim_msg *msg)
 		if (err == -ENOTCONN)
 			sim_die("a connection died");
 		list_add(&t->txn.node, &free_txns);
-		block(f);
-		return false;
+		f->xoffs++;
+		return err;
 	}
 	f->nr_txns++;
 	msg->submitted += len;
 	if (msg->submitted == msg->bytes)
 		list_del_init(&msg->node);
-	return true;
+	return 0;
 }
 
+/* What to submit next, if the ULP lets itself */
+static struct sim_msg *submittable(const struct sim_falcon *f)
+{
+	if (f->max_txns && f->nr_txns >= f->max_txns)
+		return NULL;
+	return list_first_entry_or_null(&f->msgs, struct sim_msg, node);
+}
+
+static bool all_blocked(const struct sim_host *host)
+{
+	return !list_empty(&host->blocked);
+}
+
+/* All there is; but behind those that wait for room already. */
 static void submit(struct sim_falcon *f)
 {
+	struct sim_host *host = f->ep.host;
 	struct sim_msg *msg;
 
-	if (!list_empty(&f->blocked))
-		return;
-	while ((msg = list_first_entry_or_null(&f->msgs, struct sim_msg,
-					       node))) {
-		if (f->max_txns && f->nr_txns >= f->max_txns)
-			break;
-		if (!submit_one(f, msg))
-			break;
-	}
+	while (list_empty(&f->blocked) && (msg = submittable(f)))
+		if (all_blocked(host) || submit_one(f, msg))
+			list_add_tail(&f->blocked, &host->blocked);
 }
 
-/* Room in the pools: everybody who waits may try, in turns. */
+/*
+ * Room in the pools: who waits gets one transaction in turns, as long as there
+ * is any. Who is held back by backpressure keeps its place.
+ */
 static void unblock(struct sim_event *ev)
 {
 	struct sim_host *host = container_of(ev, struct sim_host, unblock);
-	LIST_HEAD(waiting);
+	struct sim_falcon *f, *next, *last;
+	struct sim_msg *msg;
+	int err = 0;
 
-	list_splice_init(&host->blocked, &waiting);
-	while (!list_empty(&waiting)) {
-		struct sim_falcon *f = list_first_entry(&waiting,
-							struct sim_falcon,
-							blocked);
-
-		list_del_init(&f->blocked);
-		pump(f);
+	if (list_empty(&host->blocked))
+		return;
+	last = list_last_entry(&host->blocked, struct sim_falcon, blocked);
+	list_for_each_entry_safe(f, next, &host->blocked, blocked) {
+		msg = submittable(f);
+		if (msg)
+			err = submit_one(f, msg);
+		if (err == -ENOBUFS)
+			break;
+		if (!msg || !err) {
+			list_del_init(&f->blocked);
+			if (submittable(f))
+				list_add_tail(&f->blocked, &host->blocked);
+			pump(f);
+		}
+		if (f == last)
+			break;
 	}
 }
 
@@ -123,19 +139,25 @@ static void write_in_memory(struct sim_pkt *pkt)
 	pump(f);
 }
 
+static void read_from_memory(struct sim_pkt *pkt)
+{
+	struct sim_falcon *f = sim_falcon_of(pkt->to);
+
+	if (falcon_core_target_respond(&f->c, &pkt->rx, resp_alloc(),
+				       pkt->payload, pkt->rx.req_len,
+				       sim_now_ns()))
+		sim_die("a response was refused");
+	sim_pkt_free(pkt);
+	pump(f);
+}
+
 static void deliver(struct sim_falcon *f, struct falcon_rxpkt *rx)
 {
 	struct sim_pkt *pkt = container_of(rx, struct sim_pkt, rx);
 
 	list_del(&rx->node);
-	if (rx->type == FALCON_PKT_PUSH_DATA) {
-		sim_dma_write(f->ep.host, pkt, write_in_memory);
-		return;
-	}
-	if (falcon_core_target_respond(&f->c, rx, resp_alloc(), pkt->payload,
-				       rx->req_len, sim_now_ns()))
-		sim_die("a response was refused");
-	sim_pkt_free(pkt);
+	sim_dma(f->ep.host, pkt, rx->type == FALCON_PKT_PUSH_DATA ?
+		write_in_memory : read_from_memory);
 }
 
 static void txn_done(struct txn *t)
@@ -170,7 +192,7 @@ static void complete(struct sim_falcon *f, struct falcon_txn *txn)
 	if (!list_empty(&host->blocked) && host->unblock.at_ps == SIM_NEVER)
 		sim_at(&host->unblock, sim_now + UNBLOCK_PS);
 	if (txn->rx) {
-		sim_dma_write(host, container_of(txn->rx, struct sim_pkt, rx),
+		sim_dma(host, container_of(txn->rx, struct sim_pkt, rx),
 			      read_in_memory);
 		return;
 	}

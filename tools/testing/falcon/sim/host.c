@@ -205,9 +205,9 @@ bool sim_rx_buffer(struct sim_host *host, struct sim_pkt *pkt)
 	return true;
 }
 
-/* Payload into host memory, then @fn. */
-void sim_dma_write(struct sim_host *host, struct sim_pkt *pkt,
-		   void (*fn)(struct sim_pkt *pkt))
+/* Payload into host memory, or a request to read from there, then @fn. */
+void sim_dma(struct sim_host *host, struct sim_pkt *pkt,
+	     void (*fn)(struct sim_pkt *pkt))
 {
 	u64 start = max(host->dma_free_ps, sim_now);
 

@@ -129,7 +129,7 @@ void sim_ep_ready(struct sim_ep *ep, bool urgent);
 void sim_pkt_depart(struct sim_ep *ep, struct sim_pkt *pkt, u64 at_ps);
 void sim_pkt_address(struct sim_ep *ep, struct sim_pkt *pkt, u32 label);
 bool sim_rx_buffer(struct sim_host *host, struct sim_pkt *pkt);
-void sim_dma_write(struct sim_host *host, struct sim_pkt *pkt,
-		   void (*fn)(struct sim_pkt *pkt));
+void sim_dma(struct sim_host *host, struct sim_pkt *pkt,
+	     void (*fn)(struct sim_pkt *pkt));
 
 #endif

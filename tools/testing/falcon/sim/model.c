@@ -171,6 +171,16 @@ static void in_memory(struct sim_pkt *pkt)
 	sim_pkt_free(pkt);
 }
 
+static void read_from_memory(struct sim_pkt *pkt)
+{
+	struct sim_model *m = model_of(pkt->to);
+	struct sim_msg *msg = pkt->payload;
+
+	list_add_tail(&msg->node, &m->msgs);
+	sim_ep_ready(&m->ep, false);
+	sim_pkt_free(pkt);
+}
+
 static void answer(struct sim_model *m, u8 type, const struct sim_pkt *data)
 {
 	struct sim_pkt *pkt = make(m, type, 0);
@@ -227,7 +237,7 @@ static void rx_data(struct sim_model *m, struct sim_pkt *pkt)
 		}
 	}
 	if (fresh)
-		sim_dma_write(m->ep.host, pkt, in_memory);
+		sim_dma(m->ep.host, pkt, in_memory);
 	else
 		sim_pkt_free(pkt);
 }
@@ -301,7 +311,6 @@ static void model_send(struct sim_ep *ep, struct sim_msg *msg)
 static void model_rx(struct sim_ep *ep, struct sim_pkt *pkt)
 {
 	struct sim_model *m = model_of(ep);
-	struct sim_msg *msg = pkt->payload;
 
 	switch (pkt->model.type) {
 	case MODEL_DATA:
@@ -311,9 +320,7 @@ static void model_rx(struct sim_ep *ep, struct sim_pkt *pkt)
 			sim_pkt_free(pkt);
 		break;
 	case MODEL_REQ:
-		list_add_tail(&msg->node, &m->msgs);
-		sim_ep_ready(ep, false);
-		sim_pkt_free(pkt);
+		sim_dma(ep->host, pkt, read_from_memory);
 		break;
 	default:
 		rx_ack(m, pkt);

@@ -192,6 +192,17 @@ TEST(backpressure_is_alpha_times_free_8_2_3)
 	EXPECT_FALSE(a.xoff);
 }
 
+/* spec: 8.2.3+1 without dynamic backpressure only the pool's end says no */
+TEST(backpressure_may_be_off_8_2_3)
+{
+	pools(900, 0);
+	res.alpha_shift = FALCON_ALPHA_NONE;
+	while (falcon_res_get(&res, &a, TX, 1))
+		EXPECT_TRUE(falcon_res_xon(&res, &a, false));
+	EXPECT_EQ(a.pkts[TX], 900);
+	EXPECT_TRUE(falcon_res_xon(&res, &a, false));
+}
+
 /*
  * spec: 8.2.3+1 a retransmitting connection gets less, an idle one always some
  */
