@@ -145,7 +145,7 @@ static void trial_run(struct trial *x, u32 way, u32 fault, u32 steps)
 		x->relabels += x->pair[i].fa->c.stats.relabels;
 }
 
-/* Until SMOOTH steps have nine tenths of what can be expected */
+/* Until SMOOTH steps have nine tenths of what can be expected; or never */
 static u64 trial_recovery(const struct trial *x, u32 fault, u32 steps)
 {
 	double left = sim_goodput_limit(LINK_MBPS) * (fault ? 3.1 : 3);
@@ -154,8 +154,13 @@ static u64 trial_recovery(const struct trial *x, u32 fault, u32 steps)
 	for (i = 0; i + SMOOTH < steps; i++)
 		if (mean(x->gbps + steps + i, SMOOTH) >
 		    0.9 * fmin(x->before, left))
-			break;
-	return i * STEP_PS;
+			return i * STEP_PS;
+	return SIM_NEVER;
+}
+
+static double microseconds(u64 ps)
+{
+	return ps == SIM_NEVER ? INFINITY : ps / 1e6;
 }
 
 static void multipath_run(u32 cell, FILE *csv)
@@ -190,8 +195,8 @@ static void multipath_run(u32 cell, FILE *csv)
 	fclose(series);
 	fprintf(csv, "%s,%s,%.2f,%.2f,%.2f,%.0f,%.0f,%.1f\n", ways[way].name,
 		faults[fault], before, after, first,
-		sim_percentile(&recovery, 50) / 1e6,
-		sim_percentile(&recovery, 100) / 1e6,
+		microseconds(sim_percentile(&recovery, 50)),
+		microseconds(sim_percentile(&recovery, 100)),
 		(double)relabels / trials);
 }
 
