@@ -78,7 +78,7 @@ guest: modules
 VM_KERNELS ?= 6.1
 TESTS ?=
 
-.PHONY: check check-unit check-vm check-debug lint conformance coverage property fuzz bench demo
+.PHONY: check check-unit check-vm check-debug lint conformance coverage property fuzz bench bench-verbs demo
 check:
 	TESTS='$(TESTS)' scripts/check.sh unit $(VM_KERNELS:%=vm:%)
 
@@ -114,7 +114,7 @@ SECONDS ?= 60
 fuzz:
 	$(MAKE) --no-print-directory -C tools/testing/falcon/fuzz check SECONDS=$(SECONDS)
 
-bench demo:
+bench bench-verbs demo:
 	KVER='$(KVER)' scripts/$@.sh
 
 # --- kernels -----------------------------------------------------------------
@@ -159,6 +159,7 @@ help:
 	@echo 'Show:     sim                 simulate the paper (E="loss incast", FULL=1): build/sim'
 	@echo '          demo                two hosts in a VM talk Falcon'
 	@echo '          bench               Falcon beside TCP, on the same link'
+	@echo '          bench-verbs         verbs over Falcon beside rxe and TCP, two VMs'
 	@echo 'Kernels:  debug-kernel        build one with the checkers, in build/debug-kernel'
 	@echo 'Choose:   KVER=6.1|6.12|debug|RELEASE, or KDIR=DIRECTORY of headers;'
 	@echo '          DEBUG_KERNEL=DIRECTORY of a ready debug kernel'

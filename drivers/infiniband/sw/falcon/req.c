@@ -487,6 +487,28 @@ static enum fal_go fal_ud_step(struct fal_qp *qp, struct fal_swqe *wqe)
 	return FAL_GO_DONE;
 }
 
+static void fal_count_tx(const struct fal_qp *qp, const struct fal_swqe *wqe)
+{
+	switch (wqe->w.opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_SEND_WITH_INV:
+		fal_count(qp->dev, FAL_STAT_TX_SEND);
+		break;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		fal_count(qp->dev, FAL_STAT_TX_WRITE);
+		break;
+	case IB_WR_RDMA_READ:
+		fal_count(qp->dev, FAL_STAT_TX_READ);
+		break;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		fal_count(qp->dev, FAL_STAT_TX_ATOMIC);
+		break;
+	}
+}
+
 /* Requests that may be submitted now */
 static bool fal_req_may(const struct fal_qp *qp)
 {
@@ -519,6 +541,7 @@ static bool fal_req_submit(struct fal_qp *qp)
 		some = true;
 		if (go == FAL_GO_ON)
 			continue;
+		fal_count_tx(qp, wqe);
 		wqe->eng.issued = true;
 		eng->next++;
 		eng->off = 0;

@@ -39,11 +39,11 @@
  * @dev:	device
  * @refs:	of the list, of the connection and of @work
  * @path:	addresses
+ * @passive:	the peer made the connection
  * @lock:	all below
  * @conn:	once established
  * @attempting:	a connection is being made
  * @gone:	taken out of the list
- * @passive:	the peer made the connection
  * @tx_sn:	next Sequence Number
  * @open:	datagrams not acknowledged
  * @backlog:	datagrams that wait for the connection
@@ -57,11 +57,11 @@ struct fal_peer {
 	struct fal_dev *dev;
 	refcount_t refs;
 	struct falcon_path path;
+	bool passive;
 	spinlock_t lock;
 	struct falcon_conn *conn;
 	bool attempting;
 	bool gone;
-	bool passive;
 	u32 tx_sn;
 	u32 open;
 	struct sk_buff_head backlog;
@@ -124,12 +124,31 @@ out:
 
 static void fal_peer_work(struct work_struct *work);
 
-/* A new one, held once more; to be found if nobody else is. */
+/*
+ * A new one to be found by, if there is none. A peer that connects anew has let
+ * go of the connection that it made before: the new one takes its place.
+ */
+static void fal_peer_publish(struct fal_peer *p)
+{
+	struct fal_dev_eng *eng = &p->dev->eng;
+	struct fal_peer *other = fal_peer_find(p->dev, &p->path);
+
+	lockdep_assert_held(&eng->lock);
+	if (other && p->passive && other->passive)
+		hash_del_rcu(&other->node);
+	if (!other || hlist_unhashed(&other->node))
+		hash_add_rcu(eng->table, &p->node, fal_peer_hash(&p->path));
+	if (other)
+		fal_peer_put(other);
+}
+
+/* A new one, held once more */
 static struct fal_peer *fal_peer_new(struct fal_dev *dev,
-				     const struct falcon_path *path)
+				     const struct falcon_path *path,
+				     bool passive)
 {
 	struct fal_dev_eng *eng = &dev->eng;
-	struct fal_peer *p, *other;
+	struct fal_peer *p;
 
 	if (atomic_inc_return(&eng->nr_peers) > FAL_UD_MAX_PEERS)
 		goto uncount;
@@ -139,6 +158,8 @@ static struct fal_peer *fal_peer_new(struct fal_dev *dev,
 	p->dev = dev;
 	refcount_set(&p->refs, 2);
 	p->path = *path;
+	p->passive = passive;
+	p->attempting = passive;
 	spin_lock_init(&p->lock);
 	__skb_queue_head_init(&p->backlog);
 	p->used = jiffies;
@@ -152,12 +173,8 @@ static struct fal_peer *fal_peer_new(struct fal_dev *dev,
 		goto uncount;
 	}
 	list_add_tail(&p->list, &eng->peers);
-	other = fal_peer_find(dev, path);
-	if (!other)
-		hash_add_rcu(eng->table, &p->node, fal_peer_hash(path));
+	fal_peer_publish(p);
 	spin_unlock_bh(&eng->lock);
-	if (other)
-		fal_peer_put(other);
 	return p;
 uncount:
 	if (atomic_dec_and_test(&eng->nr_peers))
@@ -345,34 +362,35 @@ static void fal_gram_queue(struct fal_peer *p, struct sk_buff *skb)
 		fal_peer_put(p);
 }
 
-/* False: the sender has to wait, or to flush first. */
-static bool fal_gram_may(struct fal_qp *qp, struct fal_peer *p)
+static bool fal_gram_full(const struct fal_peer *p)
 {
-	if (!p->conn)
-		return true;
-	if (p->open >= FAL_UD_OPEN) {
-		fal_ud_wait(qp);
-		/* They may have been acknowledged meanwhile, by nobody's count */
-		return false;
-	}
-	if (qp->eng.ud_flush && qp->eng.ud_flush != p->conn) {
-		qp->eng.ud_again = true;
-		return false;
-	}
-	return true;
+	return READ_ONCE(p->conn) && READ_ONCE(p->open) >= FAL_UD_OPEN;
 }
 
+/* The sender waits, unless there is room again by the time it is known to. */
+static void fal_gram_wait(struct fal_qp *qp, const struct fal_peer *p)
+{
+	fal_ud_wait(qp);
+	/* Pairs with the lock between fal_ud_complete() and its wake-up */
+	smp_mb();
+	if (!fal_gram_full(p))
+		qp->eng.ud_again = true;
+}
+
+/* False: the sender has to flush first. */
 static bool fal_gram_send(struct fal_qp *qp, struct fal_peer *p,
 			  struct fal_swqe *wqe)
 {
+	struct falcon_conn *other = qp->eng.ud_flush;
 	enum ib_wc_status status;
 	struct sk_buff *skb;
-	bool may;
 
 	spin_lock_bh(&p->lock);
-	may = fal_gram_may(qp, p);
-	if (!may)
-		goto unlock;
+	if (p->conn && other && other != p->conn) {
+		spin_unlock_bh(&p->lock);
+		qp->eng.ud_again = true;
+		return false;
+	}
 	skb = fal_gram_skb(qp, wqe, &status);
 	if (!skb) {
 		wqe->eng.status = status;
@@ -380,13 +398,12 @@ static bool fal_gram_send(struct fal_qp *qp, struct fal_peer *p,
 			fal_count(qp->dev, FAL_STAT_UD_DROP);
 	} else if (!p->conn) {
 		fal_gram_queue(p, skb);
-	} else if (fal_gram_push(p, skb) && !qp->eng.ud_flush &&
+	} else if (fal_gram_push(p, skb) && !other &&
 		   falcon_conn_get(p->conn)) {
 		qp->eng.ud_flush = p->conn;
 	}
-unlock:
 	spin_unlock_bh(&p->lock);
-	return may;
+	return true;
 }
 
 /**
@@ -403,7 +420,7 @@ bool fal_ud_send(struct fal_qp *qp, struct fal_swqe *wqe)
 {
 	struct falcon_path path;
 	struct fal_peer *p;
-	bool sent;
+	bool sent = false;
 
 	if (!fal_ah_use(qp, wqe->w.ah, fal_copy_path, &path)) {
 		wqe->eng.status = IB_WC_LOC_QP_OP_ERR;
@@ -413,13 +430,15 @@ bool fal_ud_send(struct fal_qp *qp, struct fal_swqe *wqe)
 		wqe->eng.status = IB_WC_LOC_LEN_ERR;
 		return true;
 	}
-	fal_count(qp->dev, FAL_STAT_TX_SEND);
-	p = fal_peer_find(qp->dev, &path) ?: fal_peer_new(qp->dev, &path);
+	p = fal_peer_find(qp->dev, &path) ?: fal_peer_new(qp->dev, &path, false);
 	if (!p) {
 		fal_count(qp->dev, FAL_STAT_UD_DROP);
 		return true;
 	}
-	sent = fal_gram_send(qp, p, wqe);
+	if (fal_gram_full(p))
+		fal_gram_wait(qp, p);
+	else
+		sent = fal_gram_send(qp, p, wqe);
 	fal_peer_put(p);
 	return sent;
 }
@@ -613,7 +632,7 @@ static void fal_peer_up(struct fal_peer *p, struct falcon_conn *conn)
 static void fal_peer_down(struct fal_peer *p, struct falcon_conn *conn,
 			  bool was_up)
 {
-	bool mine, passive;
+	bool mine;
 
 	spin_lock_bh(&p->lock);
 	mine = !was_up || p->conn == conn;
@@ -622,12 +641,11 @@ static void fal_peer_down(struct fal_peer *p, struct falcon_conn *conn,
 		p->attempting = false;
 		fal_peer_purge(p);
 	}
-	passive = p->passive;
 	spin_unlock_bh(&p->lock);
 	fal_count(p->dev, was_up ? FAL_STAT_CONN_LOST : FAL_STAT_CONN_FAILED);
 	if (mine)
 		falcon_conn_close(conn);
-	if (passive)
+	if (p->passive)
 		fal_peer_drop(p);
 	fal_ud_wake(p->dev);
 }
@@ -716,14 +734,10 @@ int fal_ud_request(struct fal_dev *dev, struct falcon_conn *conn,
 
 	if (!req->ordered || req->src_service != FAL_UD_SERVICE)
 		return -ECONNREFUSED;
-	p = fal_peer_new(dev, &req->path);
+	p = fal_peer_new(dev, &req->path, true);
 	if (!p)
 		return -ENOBUFS;
 	/* fal_peer_new()'s second reference is the connection's. */
-	spin_lock_bh(&p->lock);
-	p->attempting = true;
-	p->passive = true;
-	spin_unlock_bh(&p->lock);
 	*ulp = &fal_ud_ops;
 	*ulp_priv = p;
 	return 0;

@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# verbs.sh - verbs over Falcon beside rxe and TCP, on the same link, in one run.
+#
+# For two VMs (vm.sh --hosts 2): host 1 serves, host 2 asks and prints.  Files
+# in /out keep the two in step.  In an emulated machine only the ratios mean
+# anything; one that does not end in LIMIT seconds is shown as "hangs".
+
+LIMIT=${LIMIT:-60}
+export RDMAV_DRIVERS=$FALCON_TOP/build/tools/libfalcon
+step=0
+declare -A result
+
+# meet NAME: both hosts have come here.
+meet()
+{
+	local i
+
+	touch "/out/$1.$HOST"
+	for ((i = 0; i < 1200; i++)); do
+		[ -e "/out/$1.$((3 - HOST))" ] && return
+		sleep 0.1
+	done
+	echo "# the other host did not come to $1" >&2
+	exit 1
+}
+
+# both SERVER-COMMAND -- CLIENT-COMMAND: the client's output is in /tmp/client.
+both()
+{
+	local server=() pid status=0
+
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	step=$((step + 1))
+	if [ "$HOST" = 1 ]; then
+		timeout $((LIMIT + 10)) "${server[@]}" >/tmp/server 2>&1 &
+		pid=$!
+		sleep 1
+		meet "ready$step"
+		meet "done$step"
+		kill $pid 2>/dev/null
+		wait $pid
+		return
+	fi
+	meet "ready$step"
+	timeout "$LIMIT" "$@" >/tmp/client 2>&1 || status=$?
+	meet "done$step"
+	return $status
+}
+
+# note KEY STATUS VALUE
+note()
+{
+	[ "$HOST" = 2 ] || return 0
+	case $2 in
+	0) result[$1]=${3:-none} ;;
+	124) result[$1]=hangs ;;
+	*) result[$1]=fails ;;
+	esac
+}
+
+gid()
+{
+	local file
+
+	for file in /sys/class/infiniband/"$1"/ports/1/gids/*; do
+		grep -q "ffff:0a4d:000$HOST" "$file" || continue
+		echo "${file##*/}"
+		return
+	done
+}
+
+# The last line of perftest's table: size, count, peak, average, rate; or size,
+# count, min, max, typical
+column()
+{
+	awk -v c="$1" '$1 ~ /^[0-9]+$/ && NF >= 4 { v = $c } END { print v }' \
+		/tmp/client
+}
+
+# perftest KEY COLUMN PROGRAM OPTION...
+perftest()
+{
+	local key=$1 col=$2 common status
+
+	shift 2
+	common=("$@" -d "$dev" -x "$(gid "$dev")" -F)
+	both "${common[@]}" -- "${common[@]}" "$PEER4"
+	status=$?
+	note "$key" $status "$(column "$col")"
+}
+
+tcp()
+{
+	local status
+
+	both iperf3 -s -1 -- iperf3 -c "$PEER4" -t 5 -f M
+	status=$?
+	note "$1" $status \
+		"$(awk '/receiver/ { print $(NF - 2) }' /tmp/client 2>/dev/null)"
+}
+
+# wire NETEM-ARGUMENTS | clean
+wire()
+{
+	tc qdisc del dev e0 root 2>/dev/null
+	ethtool -K e0 gso on tso on gro on >/dev/null 2>&1
+	[ "$1" = clean ] && return
+	ethtool -K e0 gso off tso off gro off >/dev/null 2>&1
+	ip link set dev e0 gso_max_segs 1
+	tc qdisc add dev e0 root netem limit 10000 "$@"
+}
+
+# verbs NAME: all figures of the device $dev
+verbs()
+{
+	wire clean
+	perftest "$1.bw" 4 ib_write_bw -s 65536 -n 400
+	perftest "$1.rate" 5 ib_write_bw -s 8 -n 4000
+	perftest "$1.lat" 5 ib_write_lat -s 8 -n 400
+	wire loss 0.5%
+	perftest "$1.loss" 4 ib_write_bw -s 65536 -n 200
+	wire clean
+}
+
+falcon()
+{
+	modprobe falcon_ib
+	sysctl -qe net.falcon.security="$2"
+	dev=falcon0
+	rdma link add $dev type falcon netdev e0
+	sleep 2
+	verbs "$1"
+	rdma link del $dev
+}
+
+rxe()
+{
+	modprobe rdma_rxe || return
+	dev=rxe0
+	rdma link add $dev type rxe netdev e0
+	sleep 2
+	verbs rxe
+	rdma link del $dev
+}
+
+row()
+{
+	printf '%-26s' "$1"
+	shift
+	printf ' %14s' "$@"
+	echo
+}
+
+report()
+{
+	local key
+
+	row "" falcon/none falcon/default rxe tcp
+	for key in bw rate lat loss; do
+		case $key in
+		bw) set -- "64 KiB writes, MB/s" ;;
+		rate) set -- "8 B writes, millions/s" ;;
+		lat) set -- "8 B write latency, us" ;;
+		loss) set -- "64 KiB, 0.5 % loss, MB/s" ;;
+		esac
+		row "$1" "${result[none.$key]:--}" "${result[default.$key]:--}" \
+			"${result[rxe.$key]:--}" "${result[tcp.$key]:--}"
+	done
+}
+
+ulimit -l unlimited
+modprobe falcon
+default=$(sysctl -n net.falcon.security 2>/dev/null)
+tcp tcp.bw
+wire loss 0.5%
+tcp tcp.loss
+falcon none none
+falcon default "${default:-none}"
+rxe
+[ "$HOST" = 1 ] || report
