@@ -287,6 +287,9 @@ struct falcon_cm_params {
  * @complete:	@txn is done; ->cmpl says how. In RSN order on ordered
  *		connections
  * @release:	pull data @resp was acknowledged or given up
+ * @batch:	the calls of the three above that belong together have been
+ *		made: what they brought can be worked on at once, with one
+ *		wake-up; or NULL
  * @event:	connection state changed
  * @rx_level:	occupancy of the ULP's receive buffer in 0..31, or NULL
  *
@@ -308,6 +311,7 @@ struct falcon_ulp_ops {
 			struct sk_buff *skb);
 	void (*complete)(struct falcon_conn *conn, struct falcon_txn *txn);
 	void (*release)(struct falcon_conn *conn, struct falcon_resp *resp);
+	void (*batch)(struct falcon_conn *conn);
 	void (*event)(struct falcon_conn *conn, enum falcon_conn_event ev,
 		      int err);
 	u8 (*rx_level)(struct falcon_conn *conn);

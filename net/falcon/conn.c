@@ -497,6 +497,9 @@ static void falcon_carry_up(struct falcon_conn *conn, struct falcon_effects *fx)
 		falcon_free_rx(&fx->deliver);
 		return;
 	}
+	if (list_empty(&fx->deliver) && list_empty(&fx->complete) &&
+	    list_empty(&fx->release))
+		return;
 	list_for_each_entry_safe(rx, next_rx, &fx->deliver, node) {
 		list_del_init(&rx->node);
 		conn->ulp->deliver(conn, rx, falcon_rx_skb(rx));
@@ -509,6 +512,8 @@ static void falcon_carry_up(struct falcon_conn *conn, struct falcon_effects *fx)
 		list_del_init(&resp->node);
 		conn->ulp->release(conn, resp);
 	}
+	if (conn->ulp->batch)
+		conn->ulp->batch(conn);
 }
 
 static void falcon_carry_out(struct falcon_conn *conn,

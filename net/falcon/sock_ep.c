@@ -512,7 +512,6 @@ static void falcon_ulp_deliver(struct falcon_conn *conn,
 	spin_lock(&ep->lock);
 	list_add_tail(&rx->node, &ep->rx);
 	spin_unlock(&ep->lock);
-	falcon_ep_kick(ep);
 }
 
 static void falcon_ulp_complete(struct falcon_conn *conn,
@@ -523,7 +522,6 @@ static void falcon_ulp_complete(struct falcon_conn *conn,
 	spin_lock(&ep->lock);
 	list_add_tail(&txn->node, &ep->done);
 	spin_unlock(&ep->lock);
-	falcon_ep_kick(ep);
 }
 
 /* Sockets do not pull. */
@@ -531,6 +529,12 @@ static void falcon_ulp_release(struct falcon_conn *conn,
 			       struct falcon_resp *resp)
 {
 	WARN_ON_ONCE(1);
+}
+
+/* The socket runs once for all that a train, or an ACK, has brought. */
+static void falcon_ulp_batch(struct falcon_conn *conn)
+{
+	falcon_ep_kick(conn->ulp_priv);
 }
 
 static void falcon_ep_closed(struct falcon_ep *ep)
@@ -600,6 +604,7 @@ const struct falcon_ulp_ops falcon_sock_ulp = {
 	.deliver	= falcon_ulp_deliver,
 	.complete	= falcon_ulp_complete,
 	.release	= falcon_ulp_release,
+	.batch		= falcon_ulp_batch,
 	.event		= falcon_ulp_event,
 	.rx_level	= falcon_ulp_rx_level,
 };
