@@ -29,6 +29,7 @@
 #include <linux/falcon.h>
 
 #define MAX_SAMPLES	65536
+#define MAX_REFERENCE	(64U << 20)
 #define PATIENCE_NS	5000000000ULL
 
 static struct {
@@ -131,20 +132,35 @@ static void pattern_fill(unsigned char *buf, size_t len, __u64 offset)
 	}
 }
 
-/* What is to arrive: a file in memory, or the pattern. */
+/*
+ * What is to arrive: a file or a pattern in memory, ready before the clock
+ * starts, or a pattern too long for that, made as it goes.
+ */
 static const unsigned char *reference;
 static unsigned char *scratch;
+
+static void load_pattern(void)
+{
+	size_t len = opt.bytes <= MAX_REFERENCE ? opt.bytes : opt.chunk;
+
+	scratch = malloc(len);
+	if (!scratch)
+		die("malloc");
+	if (opt.bytes > MAX_REFERENCE)
+		return;
+	pattern_fill(scratch, len, 0);
+	reference = scratch;
+}
 
 static void load_reference(void)
 {
 	struct stat st;
 	int fd;
 
-	scratch = malloc(opt.chunk);
-	if (!scratch)
-		die("malloc");
-	if (!opt.file)
+	if (!opt.file) {
+		load_pattern();
 		return;
+	}
 	fd = open(opt.file, O_RDONLY);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		die(opt.file);
