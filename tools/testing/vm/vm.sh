@@ -35,6 +35,9 @@ usage()
 	  --mem MB       memory (default 2048; debug kernels 3072)
 	  --smp N        CPUs (default 2; 1 with two hosts)
 	  --mtu N        of the link between two VMs (default 9000)
+	  --icount       the guest's clock counts instructions, one a nanosecond, and
+	                 what it sleeps takes no time: slower, but figures repeat
+	                 whatever else the host does (default 1 CPU)
 	  --append TEXT  more kernel command line
 	  --log FILE     keep the console log there (with two hosts: FILE.1, FILE.2)
 	  --keep         keep the run's directory under build/vm
@@ -64,6 +67,7 @@ mem=
 smp=
 mtu=9000
 append=
+icount=
 log=
 keep=
 mode="command"
@@ -87,6 +91,7 @@ parse()
 		--smp) smp=$2; shift ;;
 		--mtu) mtu=$2; shift ;;
 		--append) append=$2; shift ;;
+		--icount) icount=yes ;;
 		--log) log=$2; shift ;;
 		--keep) keep=yes ;;
 		--shell) mode=shell ;;
@@ -113,6 +118,7 @@ parse()
 	else
 		command=$(printf '%q ' "$@")
 	fi
+	[ -z "$icount" ] || smp=${smp:-1}
 	[ -n "$smp" ] || smp=$((3 - hosts))
 }
 
@@ -224,7 +230,10 @@ make_initrd()
 # wild addresses.
 accel_options()
 {
-	if grep -qwE 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
+	if [ -n "$icount" ]; then
+		echo -accel tcg,thread=single -cpu max,la57=off
+		echo -icount shift=0,sleep=off
+	elif grep -qwE 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
 		echo -accel kvm -cpu host,la57=off
 	else
 		echo -accel tcg,thread=multi -cpu max,la57=off
@@ -236,6 +245,10 @@ accel_options()
 # the rate in MHz is what Linux calls bogomips.
 tsc_option()
 {
+	if [ -n "$icount" ]; then
+		echo tsc_early_khz=1000000
+		return
+	fi
 	awk -F: '/^bogomips/ { printf "tsc_early_khz=%d", $2 * 500; exit }' \
 		/proc/cpuinfo
 }
