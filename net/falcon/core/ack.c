@@ -373,8 +373,23 @@ static void falcon_eack_win(struct falcon_core *c,
 	falcon_ack_settle(w);
 }
 
+/* Averages move by 1/8, their deviation by 1/4, as in RFC 6298. */
+static void falcon_rtt_average(struct falcon_core *c, u64 rtt)
+{
+	u64 off = rtt > c->srtt_ns ? rtt - c->srtt_ns : c->srtt_ns - rtt;
+
+	if (c->srtt_ns) {
+		c->rttvar_ns = c->rttvar_ns - c->rttvar_ns / 4 + off / 4;
+		c->srtt_ns = c->srtt_ns - c->srtt_ns / 8 + rtt / 8;
+	} else {
+		c->srtt_ns = rtt;
+		c->rttvar_ns = rtt / 2;
+	}
+	c->min_rtt_ns = min(c->min_rtt_ns, rtt);
+}
+
 /*
- * 9.2.3: RTT sample from t1 and the ACK's receive time; averages move by 1/8.
+ * 9.2.3: RTT sample from t1 and the ACK's receive time.
  * The receiver's own time, t3 - t2, counts as far as coalescing explains it: a
  * ULP that acknowledges late is no property of the path.
  */
@@ -394,8 +409,7 @@ static void falcon_ack_rtt(struct falcon_core *c,
 	c->echo_sent_ns = meta->now_ns - rtt;
 	if (held_ns > c->cfg.ack_coalesce_ns)
 		rtt -= held_ns - c->cfg.ack_coalesce_ns;
-	c->srtt_ns = c->srtt_ns ? c->srtt_ns - c->srtt_ns / 8 + rtt / 8 : rtt;
-	c->min_rtt_ns = min(c->min_rtt_ns, rtt);
+	falcon_rtt_average(c, rtt);
 	c->stats.rtt_samples++;
 }
 

@@ -78,6 +78,8 @@ enum falcon_win {
  * @ack_coalesce_pkts:	packets that force a coalesced ACK
  * @ar_fcwnd:		ACK Request Fcwnd Threshold, packets
  * @ar_percent:		ACK Request Percent
+ * @ar_last_bytes:	push data of at least so many bytes that no packet follows
+ *			asks for an ACK; 0: none does for that reason
  * @ooo_threshold:	Out-of-order Distance Threshold
  * @txn_timeout_ns:	reclaims a transaction at its initiator, and after twice
  *			that what the target holds of it; 0 never
@@ -117,6 +119,7 @@ struct falcon_core_cfg {
 	u16 ack_coalesce_pkts;
 	u16 ar_fcwnd;
 	u8  ar_percent;
+	u16 ar_last_bytes;
 	u8  ooo_threshold;
 	bool delay_absolute;
 	u32 delay_target;
@@ -321,6 +324,7 @@ struct falcon_flow {
 	u64 rack_sent_ns;		/* transmit time of newest delivered packet */
 	u64 rack_due_ns;		/* RACK time-out; FALCON_NO_TIMER */
 	u64 rto_epoch_ns;		/* last RTO that backed off */
+	u64 progress_ns;		/* last news of a delivery */
 	u64 rack_wider_ns;		/* until then the window stays wider */
 	u32 rack_rtt_ns;		/* its round trip */
 	u32 label;			/* of the path; changed by PLB and PRR */
@@ -448,6 +452,7 @@ struct falcon_core {
 	u32 nic_time_marker;
 	u64 rto_ns;
 	u64 srtt_ns;
+	u64 rttvar_ns;			/* mean deviation from srtt_ns */
 	u64 min_rtt_ns;
 	u64 tlp_due_ns;
 	u64 last_rx_ns;			/* last valid packet of the peer */

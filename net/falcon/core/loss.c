@@ -24,6 +24,12 @@
 #define RACK_CALM	64		/* RTTs */
 #define STAMP_SLACK_NS	1000u		/* time-stamps are in 131 ns */
 
+/* Are losses found early, so that the time-out is the last resort? */
+static bool falcon_loss_early(const struct falcon_core *c)
+{
+	return c->cfg.loss & (FALCON_LOSS_RACK | FALCON_LOSS_TLP);
+}
+
 static u64 falcon_rtt(const struct falcon_core *c)
 {
 	return c->srtt_ns ?: c->rto_ns;
@@ -280,15 +286,22 @@ static u64 falcon_tlp_due(const struct falcon_core *c)
 	return c->nr_flight ? c->tlp_due_ns : FALCON_NO_TIMER;
 }
 
+/* By when an answer is due: two RTTs, or more if they vary (RFC 6298). */
+static u64 falcon_answer_time(const struct falcon_core *c)
+{
+	return c->srtt_ns + max(c->srtt_ns, 4 * c->rttvar_ns);
+}
+
 /*
- * Two RTTs, what the peer may coalesce, and what the machines may be late by;
+ * That time, what the peer may coalesce, and what the machines may be late by;
  * before an RTT is known, half of the time-out that the CM expects to do.
  */
 static u64 falcon_tlp_wait(const struct falcon_core *c)
 {
 	if (!c->srtt_ns)
 		return falcon_rto(c, 0) / 2;
-	return max_t(u64, TLP_MIN_NS, 2 * c->srtt_ns + c->cfg.ack_coalesce_ns) +
+	return max_t(u64, TLP_MIN_NS,
+		     falcon_answer_time(c) + c->cfg.ack_coalesce_ns) +
 	       c->cfg.ack_slack_ns;
 }
 
@@ -392,6 +405,7 @@ void falcon_loss_delivered(struct falcon_core *c, struct falcon_txpkt *p,
 	u64 rtt = now_ns > p->sent_ns ? now_ns - p->sent_ns : 0;
 
 	c->progress = true;
+	f->progress_ns = now_ns;
 	f->rto_streak = 0;
 	if (falcon_was_spurious(c, p, rtt)) {
 		c->stats.spurious++;
@@ -404,11 +418,17 @@ void falcon_loss_delivered(struct falcon_core *c, struct falcon_txpkt *p,
 	}
 }
 
-/* RTO in force, doubled @backoff times, within its bounds */
+/*
+ * RTO in force, doubled @backoff times, within its bounds. 10.3.2 knows no
+ * variance: where losses are found early, a time-out leaves the probe of the
+ * tail its time, and the answer as much.
+ */
 u64 falcon_rto(const struct falcon_core *c, u8 backoff)
 {
 	u64 rto = max(c->rto_ns, c->cfg.min_rto_ns);
 
+	if (c->srtt_ns && falcon_loss_early(c))
+		rto = max(rto, 2 * falcon_tlp_wait(c));
 	rto <<= min_t(u8, backoff, MAX_BACKOFF);
 	return min(rto, c->cfg.max_rto_ns);
 }
@@ -417,19 +437,28 @@ u64 falcon_rto(const struct falcon_core *c, u8 backoff)
  * Time-out of the oldest packet in flight on a flow. Each RTO that fires backs
  * off once for what is sent afterwards; what was sent before keeps its timer,
  * so in transmission order is the order of expiry.
+ *
+ * 9.1.1 starts a packet's timer when it is transmitted. A queue that becomes
+ * longer delays all that is in it, and would time it out packet by packet while
+ * acknowledgements come in; where losses are found early, the timer starts
+ * again with each delivery on the flow, as TCP's does (RFC 6298, 5.3).
  */
 static u64 falcon_flow_rto_due(const struct falcon_core *c,
 			       const struct falcon_flow *f)
 {
 	const struct falcon_txpkt *p;
 	u8 backoff = f->rto_streak;
+	u64 from;
 
 	if (list_empty(&f->sent))
 		return FALCON_NO_TIMER;
 	p = list_first_entry(&f->sent, struct falcon_txpkt, time_node);
 	if (backoff && p->sent_ns < f->rto_epoch_ns)
 		backoff--;
-	return p->sent_ns + falcon_rto(c, backoff);
+	from = p->sent_ns;
+	if (falcon_loss_early(c))
+		from = max(from, f->progress_ns);
+	return from + falcon_rto(c, backoff);
 }
 
 /*

@@ -209,10 +209,20 @@ struct falcon_txpkt *falcon_pkt_find(struct falcon_core *c, u8 win, u32 psn)
 	return NULL;
 }
 
+/* The end of a burst: who waits for its completion gets it without coalescing */
+static bool falcon_tx_last(const struct falcon_core *c,
+			   const struct falcon_txpkt *p)
+{
+	return c->cfg.ar_last_bytes && p->len >= c->cfg.ar_last_bytes &&
+	       p->type == FALCON_PKT_PUSH_DATA &&
+	       list_empty(&c->sched[FALCON_QUEUE_REQUESTS]) &&
+	       list_empty(&c->lost[FALCON_CLASS_PUSH_DATA]);
+}
+
 /*
  * 9.1.3.1 AR: on every packet while fcwnd is small, else on a fixed fraction.
- * We also ask when the window closes, as nothing then leaves before an ACK,
- * and after a time-out.
+ * We also ask when the window closes, as nothing then leaves before an ACK, at
+ * the end of a burst, and after a time-out.
  */
 static bool falcon_tx_ar(struct falcon_core *c, const struct falcon_txpkt *p)
 {
@@ -227,6 +237,8 @@ static bool falcon_tx_ar(struct falcon_core *c, const struct falcon_txpkt *p)
 	}
 	if (p->flags & FALCON_TXF_RETX &&
 	    (p->reason == FALCON_RETX_RTO || p->reason == FALCON_RETX_TLP))
+		return true;
+	if (falcon_tx_last(c, p))
 		return true;
 	return falcon_sched_window_closes(c, falcon_type_win(p->orig_type));
 }

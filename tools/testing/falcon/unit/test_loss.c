@@ -843,6 +843,85 @@ TEST(retransmit_timer_is_cleared_by_ack_9)
 	EXPECT_EQ(falcon_core_next_timer(&s.c), FALCON_NO_TIMER);
 }
 
+/*
+ * spec: 9.1.1+2 where RACK or TLP find losses early, the retransmit timer of a
+ * flow starts again with each delivery on it; elsewhere each packet has its own
+ */
+TEST(retransmit_timer_restarts_with_progress_9_1_1)
+{
+	static const u8 loss[] = { 0, FALCON_LOSS_RACK, FALCON_LOSS_TLP };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(loss); i++) {
+		sent(loss[i], 3);
+		s.c.tlp_due_ns = FALCON_NO_TIMER;
+		s.now += 900 * US;
+		solo_back(&s, 0, 1);
+		s.c.tlp_due_ns = FALCON_NO_TIMER;
+		solo_wait(&s, 101 * US);
+		EXPECT_EQ(solo_flush(&s), (loss[i] ? 0u : 2u));
+		s.c.tlp_due_ns = FALCON_NO_TIMER;
+		solo_wait(&s, 900 * US);
+		solo_flush(&s);
+		EXPECT_EQ(s.c.stats.retx[FALCON_RETX_RTO], 2);
+	}
+}
+
+/* spec: 9.1.1+2 the progress of one flow does not excuse another */
+TEST(retransmit_timer_restarts_by_flow_9_1_1)
+{
+	solo_cfg(&s, true);
+	s.cfg.loss = FALCON_LOSS_RACK;
+	s.cfg.nr_flows = 2;
+	solo_start(&s);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	ASSERT_EQ(solo_flush(&s), 2);
+	ASSERT_TRUE(s.txn[0].pkt.flow != s.txn[1].pkt.flow);
+	s.now += 900 * US;
+	solo_back(&s, 0, 1);
+	solo_wait(&s, 100 * US);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_EQ(s.tx.reason, FALCON_RETX_RTO);
+}
+
+/*
+ * spec: 9.1.1+3 the RTO leaves a tail loss probe and its answer their time,
+ * which grows with the variance of the RTT
+ */
+TEST(rto_follows_variance_9_1_1)
+{
+	sent(FALCON_LOSS_TLP, 0);
+	s.c.srtt_ns = 2 * MS;
+	EXPECT_EQ(falcon_rto(&s.c, 0), 2 * (4 * MS + 8 * US));
+	s.c.rttvar_ns = 1 * MS;
+	EXPECT_EQ(falcon_rto(&s.c, 0), 2 * (6 * MS + 8 * US));
+	EXPECT_EQ(falcon_rto(&s.c, 1), s.cfg.max_rto_ns);
+	s.c.cfg.loss = 0;
+	EXPECT_EQ(falcon_rto(&s.c, 0), 1 * MS);
+}
+
+/* spec: 9.1.1+3 the variance is the mean deviation of RTT samples, by 1/4 */
+TEST(rtt_variance_9_1_1)
+{
+	sent(FALCON_LOSS_TLP, 3);
+	s.c.srtt_ns = 0;
+	s.rtt_ns = 100 * US;
+	s.now += 100 * US;
+	solo_back(&s, 0, 1);
+	EXPECT_NEAR(s.c.srtt_ns, 100 * US, 200);
+	EXPECT_NEAR(s.c.rttvar_ns, 50 * US, 200);
+	s.now += 80 * US;
+	s.rtt_ns = 180 * US;
+	solo_back(&s, 0, 2);
+	EXPECT_NEAR(s.c.srtt_ns, 110 * US, 300);
+	EXPECT_NEAR(s.c.rttvar_ns, 57500, 300);
+	s.now += 1 * US;
+	s.rtt_ns = 10 * US;
+	solo_back(&s, 0, 3);
+	EXPECT_NEAR(s.c.rttvar_ns, 68125, 500);
+}
+
 /* spec: 9.1.3-6 the timer starts when the packet leaves, not when it is queued */
 TEST(retransmit_timer_starts_at_departure_9_1_3)
 {

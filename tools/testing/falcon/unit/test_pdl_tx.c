@@ -507,6 +507,28 @@ TEST(ar_when_window_closes_9_1_3_1)
 	}
 }
 
+/* spec: 9.1.3.1+1 we ask for an ACK at the end of a burst, if it is long enough */
+TEST(ar_at_end_of_burst_9_1_3_1)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.ar_last_bytes = 100;
+	solo_start(&s);
+	for (i = 0; i < 3; i++)
+		solo_push(&s, 100);
+	for (i = 0; i < 3; i++) {
+		solo_tx(&s);
+		EXPECT_EQ(s.pi.ar, i == 2);
+	}
+	solo_push(&s, 99);
+	solo_tx(&s);
+	EXPECT_FALSE(s.pi.ar);
+	solo_pull(&s, 100);
+	solo_tx(&s);
+	EXPECT_FALSE(s.pi.ar);
+}
+
 /* spec: 9.1.3.1+1 we ask for an ACK of a retransmission after a time-out */
 TEST(ar_after_timeout_9_1_3_1)
 {
