@@ -568,6 +568,27 @@ static void falcon_conn_arm(struct falcon_conn *conn)
 	falcon_timer_update(conn, due);
 }
 
+/* One round; false: nothing was pending. */
+static bool falcon_drain_round(struct falcon_conn *conn)
+	__must_hold(&conn->lock)
+{
+	struct falcon_effects fx;
+	u8 level;
+
+	falcon_collect(conn, &fx);
+	if (falcon_effects_none(&fx))
+		return false;
+	spin_unlock(&conn->lock);
+	falcon_carry_out(conn, &fx);
+	if (fx.events & BIT(FALCON_EV_CLOSED))
+		fx.let_go = true;
+	level = fx.let_go ? 0 : falcon_conn_rx_level(conn);
+	spin_lock(&conn->lock);
+	if (conn->established_ns)
+		falcon_core_rx_level(&conn->core, level);
+	return true;
+}
+
 /**
  * falcon_conn_drain - carry out what core and the life cycle have caused
  * @conn:	locked; unlocked and locked again inside
@@ -577,29 +598,16 @@ static void falcon_conn_arm(struct falcon_conn *conn)
 void falcon_conn_drain(struct falcon_conn *conn)
 	__must_hold(&conn->lock)
 {
-	struct falcon_effects fx;
 	int rounds = 0;
-	u8 level;
 
 	lockdep_assert_held(&conn->lock);
 	conn->again = true;
 	if (conn->draining)
 		return;
 	conn->draining = true;
-	while (conn->again) {
+	while (conn->again && rounds++ < FALCON_DRAIN_ROUNDS) {
 		conn->again = false;
-		falcon_collect(conn, &fx);
-		if (falcon_effects_none(&fx))
-			break;
-		spin_unlock(&conn->lock);
-		falcon_carry_out(conn, &fx);
-		if (fx.events & BIT(FALCON_EV_CLOSED))
-			fx.let_go = true;
-		level = fx.let_go ? 0 : falcon_conn_rx_level(conn);
-		spin_lock(&conn->lock);
-		if (conn->established_ns)
-			falcon_core_rx_level(&conn->core, level);
-		if (++rounds == FALCON_DRAIN_ROUNDS)
+		if (!falcon_drain_round(conn))
 			break;
 	}
 	conn->draining = false;
@@ -742,9 +750,21 @@ void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 }
 
 /*
+ * Whoever waits for an operation to complete does so for its last packet, which
+ * asks for an ACK. Of a socket's that is a full one: room for more. A short one
+ * is mostly answered by data, which brings the ACK along.
+ */
+static u16 falcon_conn_ar_last(const struct falcon_core_cfg *cfg)
+{
+	return cfg->proto == FALCON_PROTO_SOCK ? cfg->mtu : 1;
+}
+
+/*
  * Stamps taken in software include how late the softirq ran. That is no
  * congestion, nor is an acknowledgement lost that comes as late: the probe of
- * the tail waits for it, and the RTO longer, for the answer to the probe.
+ * the tail waits for it, and the RTO longer, for the answer to the probe. The
+ * answer of a process takes as long as a softirq may, so that ACKs wait for it
+ * half of that time: one less packet, and one less interrupt of a timer.
  */
 static void falcon_conn_slacken(const struct falcon_conn *conn,
 				struct falcon_core_cfg *cfg)
@@ -759,6 +779,8 @@ static void falcon_conn_slacken(const struct falcon_conn *conn,
 		cfg->delay_target += div_u64(slack_ns * 1000,
 					     FALCON_TS_UNIT_PS);
 	cfg->ack_slack_ns = slack_ns;
+	cfg->ack_coalesce_ns = max_t(u64, conn->slack_coalesce_ns,
+				     slack_ns / 2);
 	cfg->min_rto_ns = min(conn->slack_rto_ns + 4 * slack_ns,
 			      cfg->max_rto_ns);
 	cfg->rto_ns = max(cfg->rto_ns, cfg->min_rto_ns);
@@ -809,7 +831,9 @@ int falcon_conn_start(struct falcon_conn *conn,
 	falcon_fae_hold(cfg->fae);
 	conn->slack_target = cfg->delay_target;
 	conn->slack_rto_ns = cfg->min_rto_ns;
+	conn->slack_coalesce_ns = cfg->ack_coalesce_ns;
 	falcon_conn_slacken(conn, &own);
+	own.ar_last_bytes = falcon_conn_ar_last(&own);
 	own.flow_burst = falcon_udp_train_pkts(conn->fn, cfg->mtu);
 	falcon_core_init(&conn->core, &own, &conn->fn->res, now);
 	conn->mtu = cfg->mtu;

@@ -206,6 +206,7 @@ struct falcon_psp_sa {
  * @stamp_ns:	RTT samples from before are of another NIC: discarded
  * @slack_target: core's delay target without the slack of software stamps
  * @slack_rto_ns: core's minimum RTO, likewise
+ * @slack_coalesce_ns: core's ACK Coalescing Timeout, likewise
  * @timer:	next timer of core, or the end of linger
  * @timer_ns:	when @timer is due
  * @held:	packets opened in SETUP: they run when it is established
@@ -257,6 +258,7 @@ struct falcon_conn {
 	u64 stamp_ns;
 	u64 slack_rto_ns;
 	u32 slack_target;
+	u32 slack_coalesce_ns;
 	struct hrtimer timer;
 	u64 timer_ns;
 	struct list_head held;

@@ -6,7 +6,9 @@
  *
  * The due time mostly moves away: every packet acknowledged postpones the RTO.
  * So the timer is moved only to fire earlier; one that fires too early finds
- * nothing due and is armed for what is. An idle connection has none running.
+ * nothing due and is armed for what is. An idle connection has none running. It
+ * stays on the CPU that works for the connection, busy or not: to move it would
+ * move the lock's cache line as well.
  * Only conn.c calls in; the timer runs in softirq and holds no reference: it
  * is cancelled before the memory goes.
  */
@@ -30,7 +32,8 @@ static enum hrtimer_restart falcon_timer_fire(struct hrtimer *timer)
  */
 void falcon_timer_init(struct falcon_conn *conn)
 {
-	hrtimer_init(&conn->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_init(&conn->timer, CLOCK_MONOTONIC,
+		     HRTIMER_MODE_ABS_PINNED_SOFT);
 	conn->timer.function = falcon_timer_fire;
 	conn->timer_ns = FALCON_NO_TIMER;
 }
@@ -46,7 +49,8 @@ void falcon_timer_update(struct falcon_conn *conn, u64 due_ns)
 	if (due_ns >= conn->timer_ns)
 		return;
 	conn->timer_ns = due_ns;
-	hrtimer_start(&conn->timer, ns_to_ktime(due_ns), HRTIMER_MODE_ABS_SOFT);
+	hrtimer_start(&conn->timer, ns_to_ktime(due_ns),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
 /**
