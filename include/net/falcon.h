@@ -393,6 +393,7 @@ int falcon_pull(struct falcon_conn *conn, struct falcon_txn *txn,
 int falcon_pull_more(struct falcon_conn *conn, struct falcon_txn *txn,
 		     struct sk_buff *payload, u16 req_len);
 void falcon_target_ack(struct falcon_conn *conn, struct falcon_rxpkt *rx);
+void falcon_target_ack_more(struct falcon_conn *conn, struct falcon_rxpkt *rx);
 void falcon_target_rnr(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 		       u8 rnr_timeout);
 void falcon_target_nack(struct falcon_conn *conn, struct falcon_rxpkt *rx,

@@ -12,6 +12,9 @@
 #include <net/ipv6.h>
 #include "sock.h"
 
+/* Level of a receive buffer that is just full: the default target of Swift */
+#define FALCON_LEVEL_FULL	15
+
 static struct workqueue_struct *falcon_ep_wq;
 
 /* Drops a reference. */
@@ -437,7 +440,7 @@ void falcon_sock_run(struct sock *sk)
 	struct falcon_ep *ep = fs->ep;
 	struct falcon_txn *txn, *next;
 	struct falcon_rxpkt *rx;
-	bool wake = false;
+	bool wake = false, acked = false;
 	LIST_HEAD(done);
 	u8 events;
 	int err;
@@ -453,8 +456,12 @@ void falcon_sock_run(struct sock *sk)
 		falcon_tx_done(sk, txn);
 
 	/* A RESET among what was delivered parts them. */
-	while (fs->ep == ep && (rx = falcon_ep_take_rx(ep)))
+	while (fs->ep == ep && (rx = falcon_ep_take_rx(ep))) {
 		wake |= falcon_rx_segment(sk, rx);
+		acked = true;
+	}
+	if (fs->ep == ep && acked)
+		falcon_flush(ep->conn);
 	if (wake && !sock_flag(sk, SOCK_DEAD))
 		sk->sk_data_ready(sk);
 	if (fs->ep == ep && events & FALCON_EP_TX_SPACE) {
@@ -582,17 +589,29 @@ static void falcon_ulp_event(struct falcon_conn *conn,
 		falcon_ep_kick(ep);
 }
 
+/*
+ * A receive buffer may be full, that is what it is for, and its owner set its
+ * size. So the level is at most the target of Swift (10.3.1) up to there, and
+ * beyond it by what is held unacknowledged: were the target in the middle of the
+ * buffer, a reader that is slower than its peer would bring ncwnd down to one
+ * packet at a time.
+ */
 static u8 falcon_ulp_rx_level(struct falcon_conn *conn)
 {
 	struct falcon_ep *ep = conn->ulp_priv;
-	u64 level = 0;
+	u64 level = 0, size, used;
 	struct sock *sk;
 
 	rcu_read_lock();
 	sk = rcu_dereference(ep->sk);
-	if (sk)
-		level = div_u64(31ULL * atomic_read(&sk->sk_rmem_alloc),
-				READ_ONCE(sk->sk_rcvbuf));
+	if (sk) {
+		size = READ_ONCE(sk->sk_rcvbuf);
+		used = atomic_read(&sk->sk_rmem_alloc);
+		level = div64_u64(FALCON_LEVEL_FULL * min(used, size), size);
+		if (used > size)
+			level += div64_u64((31 - FALCON_LEVEL_FULL) *
+					   (used - size), size);
+	}
 	rcu_read_unlock();
 	return min_t(u64, level, 31);
 }

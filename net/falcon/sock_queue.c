@@ -12,6 +12,9 @@
 #include <net/dst.h>
 #include "sock.h"
 
+/* Segments in flight from which on less than a train may wait. */
+#define FALCON_TX_BUSY	4u
+
 /* Transmit */
 
 static struct sk_buff *falcon_tx_new(gfp_t gfp)
@@ -180,6 +183,30 @@ static bool falcon_tx_hold(struct sock *sk, struct sk_buff *skb, bool cork)
 	       !list_empty(&fs->ep->conn->core.sched[0]);
 }
 
+/*
+ * Packets leave in trains, and what is less than one costs as much. While a
+ * train of a stream is unacknowledged, what fills no further one waits for the
+ * next write, or for the acknowledgement that is on its way: Nagle's rule, with
+ * trains for segments. Less than a train in flight holds nothing back.
+ *
+ * Return: the bytes that wait.
+ */
+static u32 falcon_tx_keep(struct sock *sk)
+{
+	struct sk_buff *tail = skb_peek_tail(&sk->sk_write_queue);
+	struct falcon_sock *fs = falcon_sk(sk);
+	u32 burst = fs->ep->conn->core.cfg.flow_burst;
+
+	if (sk->sk_type != SOCK_STREAM || !burst ||
+	    test_bit(FALCON_SK_NODELAY, &fs->flags) ||
+	    fs->ep->inflight < max(burst, FALCON_TX_BUSY))
+		return 0;
+	if (!tail || falcon_seg(tail)->flags != FALCON_SOCK_DATA ||
+	    !falcon_seg(tail)->charged)
+		return 0;
+	return fs->tx_unsent % (burst * fs->mss);
+}
+
 static int falcon_tx_push_one(struct sock *sk, struct sk_buff *skb)
 {
 	struct falcon_seg_txn *st = falcon_seg_txn(skb);
@@ -213,10 +240,12 @@ void falcon_tx_push(struct sock *sk, bool cork)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
 	bool pushed = false;
+	u32 keep;
 
 	if (!fs->ep || !fs->mss)
 		return;
-	while (fs->send_head) {
+	keep = falcon_tx_keep(sk);
+	while (fs->send_head && (!keep || fs->tx_unsent > keep)) {
 		if (falcon_tx_hold(sk, fs->send_head, cork))
 			break;
 		if (falcon_tx_push_one(sk, fs->send_head))
@@ -365,7 +394,7 @@ static void falcon_rx_queue(struct sock *sk, struct falcon_rxpkt *rx, u8 flags)
 		WRITE_ONCE(fs->rx_msgs, fs->rx_msgs + 1);
 
 	if (charged && list_empty(&fs->ep->held) && !falcon_rx_full(sk)) {
-		falcon_target_ack(fs->ep->conn, rx);
+		falcon_target_ack_more(fs->ep->conn, rx);
 	} else {
 		FALCON_INC(falcon_sock_net(sk), SOCK_RX_UNACKED);
 		list_add_tail(&rx->node, &fs->ep->held);
@@ -389,7 +418,8 @@ static int falcon_reset_err(u16 code)
 /**
  * falcon_rx_segment - take one transaction of the peer
  * @sk:		socket with an endpoint, locked
- * @rx:		the transaction; acknowledged here or kept on the held list
+ * @rx:		the transaction; acknowledged here or kept on the held list.
+ *		falcon_flush() is due after the last one
  *
  * Context: as sock.h says of calls into the connection. The socket may have
  * no endpoint any more afterwards.
@@ -433,6 +463,21 @@ bool falcon_rx_segment(struct sock *sk, struct falcon_rxpkt *rx)
 	}
 }
 
+/*
+ * Is there room for more? Of a stream that was full, when a quarter of its
+ * buffer is free: packet by packet the peer would get it back as it is read,
+ * and fill it packet by packet, where a train costs as much. A message must not
+ * be torn because what was read before it left too little room.
+ */
+static bool falcon_rx_roomy(const struct sock *sk)
+{
+	unsigned int size = READ_ONCE(sk->sk_rcvbuf);
+
+	if (sk->sk_type != SOCK_STREAM)
+		return !falcon_rx_full(sk);
+	return atomic_read(&sk->sk_rmem_alloc) <= size - size / 4;
+}
+
 /**
  * falcon_rx_ack_held - acknowledge what a full receive buffer held back
  * @sk:		socket, locked
@@ -444,15 +489,16 @@ void falcon_rx_ack_held(struct sock *sk, bool all)
 	struct falcon_ep *ep = fs->ep;
 	struct falcon_rxpkt *rx;
 
-	if (!ep || !fs->rx_held)
+	if (!ep || !fs->rx_held || (!all && !falcon_rx_roomy(sk)))
 		return;
 	while (!list_empty(&ep->held) && (all || !falcon_rx_full(sk))) {
 		rx = list_first_entry(&ep->held, struct falcon_rxpkt, node);
 		list_del(&rx->node);
-		falcon_target_ack(ep->conn, rx);
+		falcon_target_ack_more(ep->conn, rx);
 	}
 	if (list_empty(&ep->held))
 		WRITE_ONCE(fs->rx_held, false);
+	falcon_flush(ep->conn);
 }
 
 static void falcon_rx_eat(struct sock *sk)

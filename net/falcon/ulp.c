@@ -210,7 +210,7 @@ int falcon_push_more(struct falcon_conn *conn, struct falcon_txn *txn,
 EXPORT_SYMBOL_GPL(falcon_push_more);
 
 /**
- * falcon_flush - transmit what falcon_push_more() and _pull_more() queued
+ * falcon_flush - transmit what push_more(), pull_more(), ack_more() queued
  * @conn:	connection
  *
  * Context: process or softirq. ULP call-backs may run before it returns.
@@ -295,6 +295,24 @@ void falcon_target_ack(struct falcon_conn *conn, struct falcon_rxpkt *rx)
 	falcon_ulp_unlock(conn);
 }
 EXPORT_SYMBOL_GPL(falcon_target_ack);
+
+/**
+ * falcon_target_ack_more - falcon_target_ack(), but more will follow at once
+ * @conn:	connection
+ * @rx:		as in falcon_target_ack()
+ *
+ * No ACK leaves before the next falcon_target_ack() or falcon_flush(), so that
+ * one can speak for all.
+ *
+ * Context: process or softirq. No call-back runs inside.
+ */
+void falcon_target_ack_more(struct falcon_conn *conn, struct falcon_rxpkt *rx)
+{
+	falcon_ulp_lock(conn);
+	falcon_core_target_ack(&conn->core, rx, ktime_get_ns());
+	spin_unlock_bh(&conn->lock);
+}
+EXPORT_SYMBOL_GPL(falcon_target_ack_more);
 
 /**
  * falcon_target_rnr - the target ULP is not ready (8.5.3.4)
