@@ -733,6 +733,41 @@ static void msg_more_loses_nothing(void)
 	CHECK_EQ(buf[999], 'j');
 }
 
+/* Around a segment, a train of them, and more, at any MTU */
+static const size_t request_sizes[] = {
+	1, 1000, 9000, 30000, 62000, 62400, 65535, 65536, 65537, 70000, 131072,
+	200001, 524288,
+};
+
+static void answer_requests(void *arg)
+{
+	int fd = *(int *)arg;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(request_sizes); i++) {
+		recv_pattern(fd, request_sizes[i], i, 0);
+		OK(send(fd, "", 1, 0));
+	}
+}
+
+/* What waits to fill a train does not wait for ever: a peer needs all of it. */
+static void requests_of_any_size_are_answered(void)
+{
+	int client, server;
+	char answer;
+	size_t i;
+	pid_t pid;
+
+	sock_pair(&client, &server);
+	pid = spawn(answer_requests, &server);
+	for (i = 0; i < ARRAY_SIZE(request_sizes); i++) {
+		send_pattern(client, request_sizes[i], i, 0);
+		CHECK(wait_for(client, POLLIN, 10000) & POLLIN);
+		CHECK_EQ(OK(recv(client, &answer, 1, 0)), 1);
+	}
+	reap(pid);
+}
+
 static void send_and_finish(void *arg)
 {
 	struct pump *pump = arg;
@@ -820,6 +855,7 @@ const struct sock_test sock_io_tests[] = {
 	TEST(out_of_band_data_is_not_supported, ON_BOTH | ON_FALCON),
 	TEST(msg_trunc_drops_bytes_of_a_stream, ON_STREAM),
 	TEST(msg_more_loses_nothing, ON_STREAM),
+	TEST(requests_of_any_size_are_answered, ON_STREAM),
 	TEST(reader_that_sleeps_seconds_loses_nothing, ON_BOTH),
 	TEST(reader_that_sleeps_a_minute_loses_nothing, ON_BOTH | ON_LONG),
 	TEST(silent_connection_stays_up, ON_BOTH | ON_LONG),
