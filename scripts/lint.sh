@@ -33,6 +33,14 @@ accepted=(
 	'^net/falcon/compat\.h:[0-9]+: WARNING:(LINUX_VERSION_CODE|CONSTANT_COMPARISON|NEW_TYPEDEFS):'
 	# Trace events are laid out as all trace events are.
 	'/trace\.h:[0-9]+: CHECK:(OPEN_ENDED_LINE|PARENTHESIS_ALIGNMENT|SPACING):'
+	# The verbs core's differences, likewise.
+	'^drivers/infiniband/sw/falcon/compat\.h:[0-9]+: (WARNING|CHECK):(LINUX_VERSION_CODE|CONSTANT_COMPARISON|MACRO_ARG_REUSE):'
+	# libibverbs' functions return errno as it is.
+	'^tools/rdma/.*: WARNING:USE_NEGATIVE_ERRNO:'
+	'^tools/rdma/.*: CHECK:PREFER_FALLTHROUGH:'
+	# A family of functions that read one field each is defined by a macro.
+	'^tools/rdma/libfalcon/cq\.c:[0-9]+: (ERROR:COMPLEX_MACRO|CHECK:LINE_SPACING):'
+	'/(falcon_ib|falcon)\.h:[0-9]+: CHECK:(MACRO_ARG_PRECEDENCE|LINE_SPACING):'
 	# libFuzzer calls its target by this name.
 	'CHECK:CAMELCASE: Avoid CamelCase: <LLVMFuzzerTestOneInput>'
 	# User space has neither the macros nor the accessors of the kernel.

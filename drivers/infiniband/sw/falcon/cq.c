@@ -16,9 +16,10 @@
  */
 static u32 fal_cq_used(const struct fal_cq *cq)
 {
-	u32 cons = cq->wcs ? cq->cons : smp_load_acquire(&cq->ring.hdr->cons);
-
-	return cq->prod - cons;
+	if (cq->wcs)
+		return cq->prod - cq->cons;
+	/* What is written there next comes after what it has read. */
+	return cq->prod - smp_load_acquire(&cq->ring.hdr->cons);
 }
 
 static void fal_cq_put_user(struct fal_cq *cq, const struct ib_wc *wc)

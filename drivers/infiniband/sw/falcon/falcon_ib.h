@@ -22,38 +22,34 @@
 
 #define FAL_MAX_SGE		32
 #define FAL_MAX_INLINE		512	/* == FAL_MAX_SGE * sizeof(falcon_sge) */
-#define FAL_MAX_WR		(1 << 15)
-#define FAL_MAX_CQE		(1 << 22)
+#define FAL_MAX_WR		BIT(15)
+#define FAL_MAX_CQE		BIT(22)
 #define FAL_MAX_RD_ATOMIC	128
-#define FAL_MAX_MSG		(1U << 31)
+#define FAL_MAX_MSG		BIT(31)
 #define FAL_MAX_FRWR_PAGES	1024
 
-/* What `rdma statistic` shows of a device: name of the counter, its text. */
-#define FAL_STATS(X)						\
-	X(TX_SEND,	"tx_send")				\
-	X(TX_WRITE,	"tx_write")				\
-	X(TX_READ,	"tx_read")				\
-	X(TX_ATOMIC,	"tx_atomic")				\
-	X(RX_SEND,	"rx_send")				\
-	X(RX_WRITE,	"rx_write")				\
-	X(RX_READ,	"rx_read")				\
-	X(RX_ATOMIC,	"rx_atomic")				\
-	X(RX_RNR,	"rx_rnr")				\
-	X(RX_BAD_HDR,	"rx_bad_header")			\
-	X(RX_BAD_CID,	"rx_bad_cid")				\
-	X(RX_BAD_SEQ,	"rx_bad_sequence")			\
-	X(RX_ACCESS,	"rx_access_error")			\
-	X(UD_DROP,	"ud_drop")				\
-	X(CONN_MADE,	"connections")				\
-	X(CONN_FAILED,	"connections_failed")			\
-	X(CONN_LOST,	"connections_lost")			\
-	X(QP_ERROR,	"qp_error")				\
-	X(BAD_WQE,	"bad_wqe")				\
-	X(CQ_OVERFLOW,	"cq_overflow")
-
-#define FAL_STAT_ENUM(name, text)	FAL_STAT_##name,
+/* Counters of a device; main.c has their names. */
 enum fal_stat {
-	FAL_STATS(FAL_STAT_ENUM)
+	FAL_STAT_TX_SEND,
+	FAL_STAT_TX_WRITE,
+	FAL_STAT_TX_READ,
+	FAL_STAT_TX_ATOMIC,
+	FAL_STAT_RX_SEND,
+	FAL_STAT_RX_WRITE,
+	FAL_STAT_RX_READ,
+	FAL_STAT_RX_ATOMIC,
+	FAL_STAT_RX_RNR,
+	FAL_STAT_RX_BAD_HDR,
+	FAL_STAT_RX_BAD_CID,
+	FAL_STAT_RX_BAD_SEQ,
+	FAL_STAT_RX_ACCESS,
+	FAL_STAT_UD_DROP,
+	FAL_STAT_CONN_MADE,
+	FAL_STAT_CONN_FAILED,
+	FAL_STAT_CONN_LOST,
+	FAL_STAT_QP_ERROR,
+	FAL_STAT_BAD_WQE,
+	FAL_STAT_CQ_OVERFLOW,
 	FAL_NR_STATS
 };
 
@@ -83,7 +79,7 @@ struct fal_stats {
 struct fal_dev {
 	struct ib_device ibdev;
 	struct net_device __rcu *ndev;
-	spinlock_t ndev_lock;
+	spinlock_t ndev_lock;		/* writers of @ndev */
 	netdevice_tracker tracker;
 	struct xarray qps;
 	struct xarray srqs;
@@ -176,7 +172,7 @@ static inline void *fal_ring_slot(const struct fal_ring *ring, u32 index)
  */
 struct fal_cq {
 	struct ib_cq ibcq;
-	spinlock_t lock;
+	spinlock_t lock;		/* all below */
 	struct fal_ring ring;
 	struct ib_wc *wcs;
 	u32 prod;
@@ -204,7 +200,7 @@ struct fal_cq {
  * @limit:	shared: event below so many, 0 for none
  */
 struct fal_rq {
-	spinlock_t lock;
+	spinlock_t lock;		/* all below */
 	struct fal_ring ring;
 	u32 prod;
 	u32 cons;
@@ -328,7 +324,7 @@ struct fal_swqe {
  * serialised by the engine.
  */
 struct fal_sq {
-	spinlock_t lock;
+	spinlock_t lock;		/* kernel consumers' posting */
 	struct fal_ring ring;
 	void *wqes;
 	u32 stride;
@@ -366,8 +362,8 @@ struct fal_qp {
 	struct fal_dev *dev;
 	refcount_t refs;
 	struct completion idle;
-	struct mutex mutex;
-	spinlock_t lock;
+	struct mutex mutex;		/* modification */
+	spinlock_t lock;		/* @state */
 	enum ib_qp_state state;
 	struct ib_qp_attr attr;
 	struct fal_sq sq;
@@ -441,7 +437,7 @@ struct fal_mr {
 	};
 	struct fal_dev *dev;
 	struct rcu_head rcu;
-	spinlock_t lock;
+	spinlock_t lock;		/* all below */
 	enum fal_mr_type type;
 	bool valid;
 	struct ib_pd *pd;

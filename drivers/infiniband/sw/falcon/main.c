@@ -168,9 +168,27 @@ static void fal_get_dev_fw_str(struct ib_device *ibdev, char *str)
  * Counters
  */
 
-#define FAL_STAT_DESC(id, text)		[FAL_STAT_##id] = { .name = text },
 static const struct rdma_stat_desc fal_stat_descs[] = {
-	FAL_STATS(FAL_STAT_DESC)
+	[FAL_STAT_TX_SEND]	= { .name = "tx_send" },
+	[FAL_STAT_TX_WRITE]	= { .name = "tx_write" },
+	[FAL_STAT_TX_READ]	= { .name = "tx_read" },
+	[FAL_STAT_TX_ATOMIC]	= { .name = "tx_atomic" },
+	[FAL_STAT_RX_SEND]	= { .name = "rx_send" },
+	[FAL_STAT_RX_WRITE]	= { .name = "rx_write" },
+	[FAL_STAT_RX_READ]	= { .name = "rx_read" },
+	[FAL_STAT_RX_ATOMIC]	= { .name = "rx_atomic" },
+	[FAL_STAT_RX_RNR]	= { .name = "rx_rnr" },
+	[FAL_STAT_RX_BAD_HDR]	= { .name = "rx_bad_header" },
+	[FAL_STAT_RX_BAD_CID]	= { .name = "rx_bad_cid" },
+	[FAL_STAT_RX_BAD_SEQ]	= { .name = "rx_bad_sequence" },
+	[FAL_STAT_RX_ACCESS]	= { .name = "rx_access_error" },
+	[FAL_STAT_UD_DROP]	= { .name = "ud_drop" },
+	[FAL_STAT_CONN_MADE]	= { .name = "connections" },
+	[FAL_STAT_CONN_FAILED]	= { .name = "connections_failed" },
+	[FAL_STAT_CONN_LOST]	= { .name = "connections_lost" },
+	[FAL_STAT_QP_ERROR]	= { .name = "qp_error" },
+	[FAL_STAT_BAD_WQE]	= { .name = "bad_wqe" },
+	[FAL_STAT_CQ_OVERFLOW]	= { .name = "cq_overflow" },
 };
 
 static struct rdma_hw_stats *fal_alloc_hw_port_stats(struct ib_device *ibdev,

@@ -15,6 +15,7 @@ static bool fal_rq_next(struct fal_rq *rq, struct fal_rwqe *out, u32 *left)
 
 	lockdep_assert_held(&rq->lock);
 
+	/* Pairs with the release that posts */
 	n = smp_load_acquire(&rq->ring.hdr->prod) - rq->cons;
 	if (!n)
 		return false;
@@ -30,6 +31,7 @@ static bool fal_rq_next(struct fal_rq *rq, struct fal_rwqe *out, u32 *left)
 		length += out->sge[i].length;
 	out->length = min_t(u64, length, U32_MAX);
 	rq->cons++;
+	/* The slot is read before it is given back. */
 	smp_store_release(&rq->ring.hdr->cons, rq->cons);
 	return true;
 }
@@ -164,7 +166,7 @@ void fal_rq_reset(struct fal_rq *rq)
 		return;
 	spin_lock_irq(&rq->lock);
 	WRITE_ONCE(rq->ring.hdr->flags, 0);
-	rq->cons = smp_load_acquire(&rq->ring.hdr->prod);
+	rq->cons = READ_ONCE(rq->ring.hdr->prod);
 	WRITE_ONCE(rq->ring.hdr->cons, rq->cons);
 	spin_unlock_irq(&rq->lock);
 }
@@ -199,6 +201,7 @@ static int fal_rq_post_one(struct fal_rq *rq, const struct ib_recv_wr *wr)
 		sge[i].length = wr->sg_list[i].length;
 		sge[i].lkey = wr->sg_list[i].lkey;
 	}
+	/* The request before the index */
 	smp_store_release(&rq->ring.hdr->prod, ++rq->prod);
 	return 0;
 }

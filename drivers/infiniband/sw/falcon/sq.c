@@ -127,6 +127,7 @@ void fal_sq_fetch(struct fal_qp *qp)
 
 	if (!sq->ring.hdr)
 		return;
+	/* Pairs with the release that posts */
 	n = smp_load_acquire(&sq->ring.hdr->prod) - sq->head;
 	for (n = min(n, sq->mask + 1 - (sq->head - sq->tail)); n; n--) {
 		struct fal_swqe *wqe = fal_sq_wqe(qp, sq->head);
@@ -204,6 +205,7 @@ void fal_sq_done(struct fal_qp *qp, struct fal_swqe *wqe,
 	/* The slots are free from here on. */
 	smp_store_release(&sq->tail, tail);
 	if (sq->ring.hdr)
+		/* User space's, likewise */
 		smp_store_release(&sq->ring.hdr->cons, tail);
 }
 
@@ -221,6 +223,7 @@ void fal_sq_flush(struct fal_qp *qp)
 	/* Twice: what was posted while the queue was full comes too. */
 	for (round = 0; round < 2; round++) {
 		fal_sq_fetch(qp);
+		/* Kernel consumers post meanwhile; pairs with their release. */
 		for (i = sq->tail; i != smp_load_acquire(&sq->head); i++) {
 			struct fal_swqe *wqe = fal_sq_wqe(qp, i);
 
@@ -239,7 +242,7 @@ void fal_sq_reset(struct fal_qp *qp)
 	struct fal_sq *sq = &qp->sq;
 
 	if (sq->ring.hdr) {
-		sq->head = smp_load_acquire(&sq->ring.hdr->prod);
+		sq->head = READ_ONCE(sq->ring.hdr->prod);
 		WRITE_ONCE(sq->ring.hdr->cons, sq->head);
 	}
 	sq->tail = sq->head;
@@ -360,6 +363,7 @@ static int fal_post_one(struct fal_qp *qp, const struct ib_send_wr *wr)
 	struct fal_swqe *wqe = fal_sq_wqe(qp, head);
 	int i;
 
+	/* Pairs with the release that frees slots */
 	if (head - smp_load_acquire(&sq->tail) > sq->mask)
 		return -ENOMEM;
 	if (!fal_wr_fits(sq, wr))

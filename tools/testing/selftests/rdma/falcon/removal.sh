@@ -12,11 +12,9 @@ start_traffic()
 {
 	in_b ib_write_bw -d "$DEV_B" -x "$GID_B" -F -D 60 -s 65536 -q 4 \
 		>/dev/null 2>&1 &
-	server=$!
 	sleep 1
 	in_a ib_write_bw -d "$DEV_A" -x "$GID_A" -F -D 60 -s 65536 -q 4 $B4 \
 		>/dev/null 2>&1 &
-	client=$!
 	within 30 eval "[ \"\$(statistic $DEV_A tx_write)\" -gt 20 ]"
 }
 
@@ -27,10 +25,8 @@ idle()
 
 process_death_leaves_nothing()
 {
-	local i
-
 	make_devices
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		start_traffic
 		end_jobs -KILL
 		within 30 idle "$DEV_A"
@@ -63,9 +59,7 @@ netdev_goes_under_load()
 
 module_refuses_to_go_only_while_used()
 {
-	local i
-
-	for i in 1 2 3 4 5; do
+	for _ in 1 2 3 4 5; do
 		modprobe falcon_ib
 		make_devices
 		drop_devices
