@@ -549,7 +549,7 @@ static bool fal_req_submit(struct fal_qp *qp)
 	return some;
 }
 
-/* Tells one completion; an error ends the queue pair. */
+/* Tells one completion; an error ends the queue pair, before it is told. */
 static void fal_wqe_done(struct fal_qp *qp, struct fal_swqe *wqe)
 {
 	enum ib_wc_status status = wqe->eng.status;
@@ -558,9 +558,9 @@ static void fal_wqe_done(struct fal_qp *qp, struct fal_swqe *wqe)
 		qp->eng.rd_open--;
 	if (fal_in_error(qp) && status)
 		status = IB_WC_WR_FLUSH_ERR;
-	fal_sq_done(qp, wqe, status, wqe->eng.vendor_err);
 	if (status && !fal_cie(qp))
 		fal_qp_set_error(qp);
+	fal_sq_done(qp, wqe, status, wqe->eng.vendor_err);
 }
 
 static bool fal_wqe_over(const struct fal_swqe *wqe)

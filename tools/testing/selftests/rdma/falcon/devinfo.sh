@@ -90,8 +90,11 @@ counters_of_resources_are_exact()
 	within 20 grep -q ready "$scratch/held"
 	rdma resource show "$DEV_A" >"$scratch/resources"
 	grep -q "ctx 1" "$scratch/resources"
-	rdma resource show qp link "$DEV_A/1" | grep -q "type RC state RESET.*comm falcon_verbs"
-	rdma resource show mr dev "$DEV_A" | grep -q "mrlen 4096.*comm falcon_verbs"
+	rdma resource show qp link "$DEV_A/1" >>"$scratch/resources"
+	rdma resource show mr dev "$DEV_A" >>"$scratch/resources"
+	sed 's/^/# /' "$scratch/resources"
+	grep -q "type RC state RESET.*comm falcon_verbs" "$scratch/resources"
+	grep -q "mrlen 4096.*comm falcon_verbs" "$scratch/resources"
 	end_jobs
 	within 10 eval "rdma resource show $DEV_A | grep -q 'ctx 0'"
 	drop_devices

@@ -312,7 +312,10 @@ static bool write_fails(bool bad_lkey, bool bad_rkey, bool beyond)
 			       beyond ? 4097 : 64,
 			       bad_lkey ? IBV_WC_LOC_PROT_ERR :
 					  IBV_WC_REM_ACCESS_ERR);
-	ok = ok && state_of(a.qp) == IBV_QPS_ERR;
+	if (ok && state_of(a.qp) != IBV_QPS_ERR) {
+		vsay("state %d", state_of(a.qp));
+		ok = false;
+	}
 	ok = ok && !b.buf[0];
 	vqp_close(&a);
 	vqp_close(&b);
