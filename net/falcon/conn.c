@@ -1278,9 +1278,17 @@ int falcon_conn_net_init(struct falcon_net *fn)
 	return 0;
 }
 
-/* A connection with a CID of @cid or above, referenced; NULL after the last. */
-static struct falcon_conn *falcon_conn_next(struct falcon_net *fn,
-					    unsigned long *cid)
+/**
+ * falcon_conn_find_next - go through the connections of a namespace
+ * @fn:		namespace
+ * @cid:	in: where to go on; out: the own CID of what was found
+ *
+ * Context: any.
+ * Return: the connection with the smallest CID of @cid or above, referenced;
+ * NULL after the last.
+ */
+struct falcon_conn *falcon_conn_find_next(struct falcon_net *fn,
+					  unsigned long *cid)
 {
 	struct falcon_conn *conn;
 
@@ -1308,7 +1316,7 @@ void falcon_conn_net_exit(struct falcon_net *fn)
 	struct falcon_conn *conn;
 	unsigned long cid;
 
-	for (cid = 0; (conn = falcon_conn_next(fn, &cid)); cid++) {
+	for (cid = 0; (conn = falcon_conn_find_next(fn, &cid)); cid++) {
 		falcon_conn_abort(conn, -ENETDOWN);
 		falcon_conn_put(conn);
 		cond_resched();

@@ -77,6 +77,7 @@ struct falcon_sysctls {
 	int delay_absolute;
 	int soft_slack_us;		/* where no device stamps packets */
 	int replay_margin_ms;
+	int psp_rotate_s;		/* between new device keys; 0: never */
 	int train_pkts;			/* most packets in a GSO train */
 	int rx_pool_pkts, rx_pool_bytes; /* network request pools */
 	int max_orphans;		/* endpoints that outlive sockets */
@@ -313,6 +314,8 @@ void falcon_conn_kill(struct falcon_conn *conn);
 int falcon_conn_start(struct falcon_conn *conn,
 		      const struct falcon_core_cfg *cfg);
 struct falcon_conn *falcon_conn_lookup(struct falcon_net *fn, u32 cid);
+struct falcon_conn *falcon_conn_find_next(struct falcon_net *fn,
+					  unsigned long *cid);
 void falcon_conn_fail(struct falcon_conn *conn, int err);
 void falcon_conn_run(struct falcon_conn *conn);
 void falcon_conn_drain(struct falcon_conn *conn);

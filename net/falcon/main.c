@@ -31,6 +31,7 @@ struct falcon_net *falcon_net(struct net *net)
 {
 	return net_generic(net, falcon_net_id);
 }
+EXPORT_SYMBOL_NS_GPL(falcon_net, FALCON_TEST);
 
 /*
  * Congestion control
@@ -161,6 +162,7 @@ static int __net_init falcon_net_init(struct net *net)
 	err = falcon_sysctl_net_init(fn);
 	if (err)
 		goto cm;
+	falcon_psp_rotate_arm(fn);
 	return 0;
 
 cm:
@@ -182,6 +184,7 @@ static void __net_exit falcon_net_exit(struct net *net)
 	struct falcon_net *fn = falcon_net(net);
 
 	falcon_sysctl_net_exit(fn);
+	falcon_psp_rotate_stop(fn);
 	falcon_cm_net_exit(fn);
 	falcon_conn_net_exit(fn);
 	falcon_sock_net_exit(fn);
@@ -264,5 +267,7 @@ module_exit(falcon_exit);
 MODULE_LICENSE("GPL");
 MODULE_AUTHOR("The Falcon for Linux authors");
 MODULE_DESCRIPTION("Falcon transport protocol");
+/* The fast ciphers of x86, which nothing else asks for by name. */
+MODULE_SOFTDEP("pre: aesni_intel gcm");
 MODULE_ALIAS_NET_PF_PROTO(PF_INET, 252);
 MODULE_ALIAS_NET_PF_PROTO(PF_INET6, 252);

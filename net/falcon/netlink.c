@@ -16,6 +16,7 @@
 #include <uapi/linux/falcon_netlink.h>
 #include "core/fae.h"
 #include "falcon.h"
+#include "psp.h"
 #include "sysctl.h"
 
 static struct genl_family falcon_genl;
@@ -49,6 +50,10 @@ struct falcon_conn_snap {
 	u8  loss;
 	u8  nr_flows;
 	u8  psp_version;
+	u32 rx_spi;
+	u32 rx_prev_spi;
+	u32 rx_gen;
+	u32 tx_spi;
 	u64 age_ms;
 	u64 rtt_ns;
 	u64 rto_ns;
@@ -111,6 +116,10 @@ static void falcon_conn_snapshot_locked(struct falcon_conn_snap *s,
 	s->loss = c->cfg.loss;
 	s->nr_flows = min_t(unsigned int, c->cfg.nr_flows, FALCON_MAX_FLOWS);
 	s->psp_version = conn->tx_sa.version;
+	s->rx_spi = conn->rx_sa.spi;
+	s->rx_prev_spi = conn->rx_sa.prev_spi;
+	s->rx_gen = conn->rx_sa.gen;
+	s->tx_spi = conn->tx_sa.spi;
 	if (conn->established_ns)
 		s->age_ms = div_u64(ktime_get_ns() - conn->established_ns,
 				    NSEC_PER_MSEC);
@@ -318,6 +327,20 @@ static int falcon_put_state(struct sk_buff *skb,
 	return 0;
 }
 
+/* SPIs are no secret where they stand before a packet that is authentic. */
+static int falcon_put_keys(struct sk_buff *skb, const struct falcon_conn_snap *s)
+{
+	if (s->psp_version == FALCON_PSP_VER_NONE)
+		return 0;
+	if (nla_put_u32(skb, FALCON_A_CONN_RX_SPI, s->rx_spi) ||
+	    (s->rx_prev_spi != s->rx_spi &&
+	     nla_put_u32(skb, FALCON_A_CONN_RX_PREV_SPI, s->rx_prev_spi)) ||
+	    nla_put_u32(skb, FALCON_A_CONN_RX_GEN, s->rx_gen) ||
+	    nla_put_u32(skb, FALCON_A_CONN_TX_SPI, s->tx_spi))
+		return -EMSGSIZE;
+	return 0;
+}
+
 static int falcon_put_windows(struct sk_buff *skb,
 			      const struct falcon_conn_snap *s)
 {
@@ -353,7 +376,8 @@ static int falcon_conn_fill(struct sk_buff *skb,
 	    falcon_put_identity(skb, s) ||
 	    nla_put_u32(skb, FALCON_A_CONN_UID,
 			from_kuid_munged(user_ns, s->path.uid)) ||
-	    falcon_put_state(skb, s) || falcon_put_windows(skb, s))
+	    falcon_put_state(skb, s) || falcon_put_keys(skb, s) ||
+	    falcon_put_windows(skb, s))
 		goto cancel;
 	for (i = 0; i < s->nr_flows; i++)
 		if (falcon_put_flow(skb, &s->flow[i], i))
@@ -436,6 +460,23 @@ static int falcon_nl_conn_kill(struct sk_buff *skb, struct genl_info *info)
 	falcon_conn_kill(conn);
 	falcon_conn_put(conn);
 	return 0;
+}
+
+static int falcon_nl_key_rotate(struct sk_buff *skb, struct genl_info *info)
+{
+	struct net *net = genl_info_net(info);
+	int err;
+
+	if (!netlink_ns_capable(skb, net->user_ns, CAP_NET_ADMIN)) {
+		NL_SET_ERR_MSG(info->extack,
+			       "rotating keys needs CAP_NET_ADMIN");
+		return -EPERM;
+	}
+	err = falcon_psp_rotate(falcon_net(net));
+	if (err == -EBUSY)
+		NL_SET_ERR_MSG(info->extack,
+			       "peers are still moving to the keys before");
+	return err;
 }
 
 /* What a dump is asked for; addresses as prefixes of v4-mapped ones. */
@@ -902,6 +943,10 @@ static const struct genl_ops falcon_genl_ops[] = {
 		.doit		= falcon_nl_conn_kill,
 		.policy		= falcon_conn_kill_policy,
 		.maxattr	= ARRAY_SIZE(falcon_conn_kill_policy) - 1,
+	},
+	{
+		.cmd		= FALCON_CMD_KEY_ROTATE,
+		.doit		= falcon_nl_key_rotate,
 	},
 	{
 		.cmd		= FALCON_CMD_STAT_GET,

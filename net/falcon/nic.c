@@ -152,6 +152,7 @@ void falcon_nic_init_conn(struct falcon_conn *conn)
 	atomic64_set(&conn->iv_last, 0);
 	RCU_INIT_POINTER(conn->nic, &falcon_nic_soft);
 }
+EXPORT_SYMBOL_NS_GPL(falcon_nic_init_conn, FALCON_TEST);
 
 /**
  * falcon_nic_attach - choose the NIC of a connection
@@ -354,6 +355,7 @@ u64 falcon_nic_now(struct falcon_conn *conn)
 	rcu_read_unlock();
 	return now;
 }
+EXPORT_SYMBOL_NS_GPL(falcon_nic_now, FALCON_TEST);
 
 /* When the packets of @rx arrived, by the counter of @nic; read once a train. */
 static u64 falcon_nic_stamp(struct falcon_nic *nic, struct falcon_rx *rx)

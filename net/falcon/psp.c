@@ -80,6 +80,7 @@ void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version)
 	sa->version = version;
 	sa->pcid = get_random_u64();
 }
+EXPORT_SYMBOL_NS_GPL(falcon_psp_sa_init, FALCON_TEST);
 
 /* The operation that @w->src and @w->dst are set up for. */
 static int psp_crypt(struct psp_work *w, const struct falcon_psp_key *key,
@@ -400,7 +401,7 @@ out:
 	local_bh_enable();
 	return err;
 }
-EXPORT_SYMBOL_GPL(falcon_psp_open);
+EXPORT_SYMBOL_NS_GPL(falcon_psp_open, FALCON_TEST);
 
 /**
  * falcon_psp_work_init - make what the CPUs work on

@@ -11,11 +11,14 @@
  *
  *	psp_kdf.c	the key of an SPI
  *	psp_key.c	device keys, associations, their beginning and end
+ *	psp_rotate.c	new device keys, by time and on demand
  *	psp.c		sealing and opening of packets
  */
 #ifndef _FALCON_PSP_H
 #define _FALCON_PSP_H
 
+#include <crypto/aes.h>
+#include <linux/hashtable.h>
 #include <linux/types.h>
 #include "falcon.h"
 #include "psp_kdf.h"
@@ -24,6 +27,8 @@ struct crypto_aead;
 
 #define FALCON_PSP_KEY_MAX	32
 #define FALCON_PSP_SHARE_LEN	16
+/* What a peer sent before it moved to a new key may still be on its way. */
+#define FALCON_PSP_RETIRE_NS	(NSEC_PER_SEC / 4)
 
 /**
  * struct falcon_psp_grant - what a receiver gives a transmitter
@@ -37,6 +42,34 @@ struct falcon_psp_grant {
 	u32 spi;
 	u8  version;
 	u8  key[FALCON_PSP_KEY_MAX];
+};
+
+/**
+ * struct falcon_psp - PSP in a network namespace
+ * @fn:		the namespace
+ * @mutex:	one association is made at a time; protects @device
+ * @device:	device keys, by the top bit of an SPI
+ * @spi:	SPIs allocated here -> struct falcon_psp_key
+ * @lock:	protects changes of @shared, and @iv_floor
+ * @shared:	associations that other connections may join
+ * @iv_floor:	no shared association that ended has taken a later IV
+ * @rotate_mutex: one rotation at a time; protects @rotated_ns and @stopped
+ * @rotate_work: the next rotation by time
+ * @rotated_ns:	the last rotation, 0: there was none
+ * @stopped:	there are no more rotations
+ */
+struct falcon_psp {
+	struct falcon_net *fn;
+	struct mutex mutex;	/* of associations being made */
+	struct crypto_aes_ctx device[2];
+	struct xarray spi;
+	spinlock_t lock;	/* bottom halves off; of what is listed above */
+	DECLARE_HASHTABLE(shared, 6);
+	u64 iv_floor;
+	struct mutex rotate_mutex;	/* of rotations */
+	struct delayed_work rotate_work;
+	u64 rotated_ns;
+	bool stopped;
 };
 
 /**
@@ -100,7 +133,14 @@ void falcon_psp_rx_retire(struct falcon_conn *conn);
 /* psp_key.c: softirq, with the connection lock */
 void falcon_psp_rx_used(struct falcon_conn *conn, u32 spi, u64 now_ns);
 
+/* psp_rotate.c: may sleep */
+int falcon_psp_rotate(struct falcon_net *fn);
+void falcon_psp_rotate_arm(struct falcon_net *fn);
+void falcon_psp_rotate_init(struct falcon_psp *psp);
+void falcon_psp_rotate_stop(struct falcon_net *fn);
+
 /* psp_key.c: namespaces and the module */
+void falcon_psp_new_generation(struct falcon_net *fn);
 int falcon_psp_net_init(struct falcon_net *fn);
 void falcon_psp_net_exit(struct falcon_net *fn);
 int falcon_psp_init(void);

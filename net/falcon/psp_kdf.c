@@ -9,6 +9,7 @@
  * association.
  */
 #include <crypto/aes.h>
+#include <linux/export.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
 #include "core/wire.h"
@@ -74,3 +75,4 @@ void falcon_psp_derive(const struct crypto_aes_ctx *devkey, u32 spi, u8 version,
 	memzero_explicit(&subkey, sizeof(subkey));
 	memzero_explicit(&block, sizeof(block));
 }
+EXPORT_SYMBOL_NS_GPL(falcon_psp_derive, FALCON_TEST);

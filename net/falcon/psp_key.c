@@ -14,7 +14,7 @@
  * its cipher and nowhere else once its grant has been wiped.
  */
 #include <crypto/aead.h>
-#include <crypto/aes.h>
+#include <linux/export.h>
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
 #include <linux/random.h>
@@ -22,26 +22,6 @@
 #include "psp.h"
 
 #define PSP_SPI_TRIES	64
-/* What the peer sent before it moved to a new key is still on its way. */
-#define PSP_RETIRE_NS	NSEC_PER_SEC
-
-/**
- * struct falcon_psp - PSP in a network namespace
- * @mutex:	one association is made at a time; protects @device
- * @device:	device keys, by the top bit of an SPI
- * @spi:	SPIs allocated here -> struct falcon_psp_key
- * @lock:	protects changes of @shared, and @iv_floor
- * @shared:	associations that other connections may join
- * @iv_floor:	no shared association that ended has taken a later IV
- */
-struct falcon_psp {
-	struct mutex mutex;
-	struct crypto_aes_ctx device[2];
-	struct xarray spi;
-	spinlock_t lock;	/* bottom halves off; of what follows */
-	DECLARE_HASHTABLE(shared, 6);
-	u64 iv_floor;
-};
 
 /* Which ciphers serve; each key has its own of the same. */
 static struct crypto_aead *psp_simd, *psp_aead;
@@ -320,6 +300,7 @@ int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
 	psp_rx_set(conn, key);
 	return 0;
 }
+EXPORT_SYMBOL_NS_GPL(falcon_psp_rx_new, FALCON_TEST);
 
 /* 9.2.2.3, step 4: the key to be put */
 static struct falcon_psp_key *psp_rx_retire(struct falcon_conn *conn)
@@ -353,7 +334,7 @@ void falcon_psp_rx_used(struct falcon_conn *conn, u32 spi, u64 now_ns)
 		return;
 	if (!sa->moved_ns)
 		sa->moved_ns = now_ns;
-	else if (now_ns - sa->moved_ns > PSP_RETIRE_NS)
+	else if (now_ns - sa->moved_ns > FALCON_PSP_RETIRE_NS)
 		psp_key_put(psp_rx_retire(conn));
 }
 
@@ -386,6 +367,7 @@ void falcon_psp_rx_retire(struct falcon_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	psp_key_put(prev);
 }
+EXPORT_SYMBOL_NS_GPL(falcon_psp_rx_retire, FALCON_TEST);
 
 /*
  * Transmitting
@@ -443,6 +425,7 @@ int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
 	psp_key_put(old);
 	return 0;
 }
+EXPORT_SYMBOL_NS_GPL(falcon_psp_tx_install, FALCON_TEST);
 
 /**
  * falcon_psp_release - a connection has ended
@@ -456,6 +439,7 @@ void falcon_psp_release(struct falcon_conn *conn)
 	psp_key_put(rcu_dereference_protected(conn->rx_sa.prev_key, true));
 	psp_key_put(rcu_dereference_protected(conn->tx_sa.key, true));
 }
+EXPORT_SYMBOL_NS_GPL(falcon_psp_release, FALCON_TEST);
 
 /*
  * Namespaces and the module
@@ -468,6 +452,27 @@ static void psp_new_device_key(struct crypto_aes_ctx *ctx)
 	get_random_bytes(key, sizeof(key));
 	aes_expandkey(ctx, key, sizeof(key));
 	memzero_explicit(key, sizeof(key));
+}
+
+/**
+ * falcon_psp_new_generation - new associations come from a new device key
+ * @fn:		namespace
+ *
+ * It takes the place of the one before the present one (9.2.2.3, step 1):
+ * ciphers that were made of that go on, but nobody can derive them again.
+ *
+ * Context: process, may sleep.
+ */
+void falcon_psp_new_generation(struct falcon_net *fn)
+{
+	struct falcon_psp *psp = fn->psp;
+
+	mutex_lock(&psp->mutex);
+	psp_new_device_key(&psp->device[(fn->key_gen + 1) & 1]);
+	WRITE_ONCE(fn->prev_gen_ok, true);
+	/* A connection is never newer than what others know of. */
+	smp_store_release(&fn->key_gen, fn->key_gen + 1);
+	mutex_unlock(&psp->mutex);
 }
 
 /**
@@ -487,8 +492,10 @@ int falcon_psp_net_init(struct falcon_net *fn)
 	spin_lock_init(&psp->lock);
 	xa_init_flags(&psp->spi, XA_FLAGS_LOCK_BH);
 	hash_init(psp->shared);
+	falcon_psp_rotate_init(psp);
 	psp_new_device_key(&psp->device[0]);
 	psp_new_device_key(&psp->device[1]);
+	psp->fn = fn;
 	fn->psp = psp;
 	return 0;
 }
@@ -501,6 +508,7 @@ int falcon_psp_net_init(struct falcon_net *fn)
  */
 void falcon_psp_net_exit(struct falcon_net *fn)
 {
+	falcon_psp_rotate_stop(fn);
 	WARN_ON_ONCE(!xa_empty(&fn->psp->spi));
 	xa_destroy(&fn->psp->spi);
 	kfree_sensitive(fn->psp);

@@ -142,6 +142,17 @@ static int falcon_sysctl_do_pool(falcon_ctl_table *ctl, int write, void *buffer,
 	return err;
 }
 
+/* The next rotation is as far away as it would be from now on. */
+static int falcon_sysctl_do_rotate(falcon_ctl_table *ctl, int write,
+				   void *buffer, size_t *lenp, loff_t *ppos)
+{
+	int err = proc_dointvec_minmax(ctl, write, buffer, lenp, ppos);
+
+	if (!err && write)
+		falcon_psp_rotate_arm(falcon_sysctl_fn(ctl));
+	return err;
+}
+
 #define FALCON_PARAM(_field, _def, _min, _max, _help)			\
 	FALCON_PARAM_BY(NULL, _field, _def, _min, _max, _help)
 
@@ -211,6 +222,9 @@ const struct falcon_param falcon_params[] = {
 		     "delay that is no congestion where no device stamps, us"),
 	FALCON_PARAM(replay_margin_ms, 1000, 1, 600000,
 		     "age of a packet that is refused as a replay, ms (9.2.2.2)"),
+	FALCON_PARAM_BY(falcon_sysctl_do_rotate,
+			psp_rotate_s, 86400, 0, 30 * 86400,
+			"between new device keys, s; 0 is only on demand"),
 	FALCON_PARAM(train_pkts, 40, 1, 64,
 		     "most packets of a GSO train"),
 	FALCON_PARAM_BY(falcon_sysctl_do_pool,

@@ -131,7 +131,8 @@ static unsigned int falcon_tx_copied(const struct falcon_conn *conn,
 {
 	if (!payload)
 		return 0;
-	if (falcon_tx_encrypts(conn) || payload->len <= FALCON_TX_COPY || skb_has_frag_list(payload) ||
+	if (falcon_tx_encrypts(conn) || payload->len <= FALCON_TX_COPY ||
+	    skb_has_frag_list(payload) ||
 	    skb_shinfo(payload)->nr_frags > MAX_SKB_FRAGS - 2)
 		return payload->len;
 	return skb_headlen(payload);

@@ -21,6 +21,7 @@ enum {
 	FALCON_CMD_STAT_GET,		/* dump: namespace, or a CID's */
 	FALCON_CMD_NIC_GET,		/* dump */
 	FALCON_CMD_PARAM_GET,		/* dump: net.falcon.* and its bounds */
+	FALCON_CMD_KEY_ROTATE,		/* do: new device key; CAP_NET_ADMIN */
 
 	__FALCON_CMD_MAX,
 	FALCON_CMD_MAX = __FALCON_CMD_MAX - 1
@@ -86,6 +87,10 @@ enum {
 	FALCON_A_CONN_RX_DATA_BASE,	/* u32: PSN */
 	FALCON_A_CONN_FLOW,		/* nest FALCON_A_FLOW_*, one a flow */
 	FALCON_A_CONN_COUNTERS,		/* nest FALCON_A_COUNTER_* */
+	FALCON_A_CONN_RX_SPI,		/* u32: SPI of packets received */
+	FALCON_A_CONN_RX_PREV_SPI,	/* u32: the one before, if accepted */
+	FALCON_A_CONN_RX_GEN,		/* u32: key generation of RX_SPI */
+	FALCON_A_CONN_TX_SPI,		/* u32: SPI of packets sent */
 
 	__FALCON_A_CONN_MAX,
 	FALCON_A_CONN_MAX = __FALCON_A_CONN_MAX - 1

@@ -18,6 +18,7 @@
  */
 #include <linux/bitfield.h>
 #include <linux/bug.h>
+#include <linux/export.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
@@ -457,6 +458,7 @@ unsigned int falcon_wire_build(const struct falcon_pkt_info *pi, void *hdr)
 	}
 	return falcon_hdr_len[pi->type];
 }
+EXPORT_SYMBOL_NS_GPL(falcon_wire_build, FALCON_TEST);
 
 static bool falcon_psp_version_known(u8 version)
 {
@@ -536,6 +538,7 @@ unsigned int falcon_psp_build(const struct falcon_psp_info *psp, void *hdr)
 	h->cookie = cpu_to_be64(psp->cookie);
 	return sizeof(*h);
 }
+EXPORT_SYMBOL_NS_GPL(falcon_psp_build, FALCON_TEST);
 
 /* 7.8 RNR NACK Timeout, in units of 10 us. Code 0 is the longest. */
 #define RNR_UNIT_NS		10000u

@@ -80,6 +80,10 @@ int do_conn(int argc, char **argv);
 void conn_print(const struct nlmsghdr *nlh);
 void conn_print_header(void);
 
+/* key.c */
+const char *cipher_name(u32 psp_version);
+int do_key(int argc, char **argv);
+
 int do_stat(int argc, char **argv);
 int do_nic(int argc, char **argv);
 int do_param(int argc, char **argv);

@@ -157,10 +157,11 @@ static void loss_str(char *out, size_t len, u32 loss)
 void conn_print_header(void)
 {
 	if (!opt.json)
-		printf("%-11s %-4s %-28s %-28s %-8s %9s %9s %5s %6s %7s\n",
+		printf("%-11s %-4s %-28s %-28s %-8s %9s %9s %5s %6s %7s %s\n",
 		       "State", "ULP", "Local Address:Port",
 		       "Peer Address:Port", "CID", "RTT us", "fcwnd", "ncwnd",
-		       "unackd", "retx");
+		       "unackd", "retx",
+		       "Cipher");
 }
 
 static void text_flow(const struct nlattr *nest)
@@ -187,10 +188,9 @@ static void text_details(const struct nlmsghdr *nlh,
 	char loss[32];
 
 	loss_str(loss, sizeof(loss), nl_u32(a[FALCON_A_CONN_LOSS]));
-	printf("\t%s peer_cid %#x psp %u mtu %u nic %s fae %s loss %s",
+	printf("\t%s peer_cid %#x mtu %u nic %s fae %s loss %s",
 	       a[FALCON_A_CONN_ORDERED] ? "ordered" : "unordered",
 	       nl_u32(a[FALCON_A_CONN_PEER_CID]),
-	       nl_u32(a[FALCON_A_CONN_PSP_VERSION]),
 	       nl_u32(a[FALCON_A_CONN_MTU]), nl_str(a[FALCON_A_CONN_NIC]),
 	       nl_str(a[FALCON_A_CONN_FAE]), loss);
 	printf(" rto %.0fus uid %u age %.1fs",
@@ -245,13 +245,14 @@ static void text_conn(const struct nlmsghdr *nlh,
 	else
 		printf("%-11s ", name_of(&states,
 					 nl_u32(a[FALCON_A_CONN_STATE])));
-	printf("%-4s %-28s %-28s %#-8x %9.1f %9.3f %5u %6u %7llu",
+	printf("%-4s %-28s %-28s %#-8x %9.1f %9.3f %5u %6u %7llu %s",
 	       name_of(&protos, proto), local, peer,
 	       nl_u32(a[FALCON_A_CONN_CID]),
 	       nl_u64(a[FALCON_A_CONN_RTT_NS]) / 1e3,
 	       nl_u32(a[FALCON_A_CONN_FCWND_MILLI]) / 1e3,
 	       nl_u32(a[FALCON_A_CONN_NCWND]),
-	       nl_u32(a[FALCON_A_CONN_UNACKED]), retransmissions(c));
+	       nl_u32(a[FALCON_A_CONN_UNACKED]), retransmissions(c),
+	       cipher_name(nl_u32(a[FALCON_A_CONN_PSP_VERSION])));
 	if (a[FALCON_A_CONN_ERROR])
 		printf(" (%s)", strerror(nl_u32(a[FALCON_A_CONN_ERROR])));
 	putchar('\n');
@@ -313,6 +314,17 @@ static void json_identity(const struct nlattr * const *a)
 	json_u64("uid", nl_u32(a[FALCON_A_CONN_UID]));
 }
 
+static void json_keys(const struct nlattr * const *a)
+{
+	if (!a[FALCON_A_CONN_RX_SPI])
+		return;
+	json_u64("rx_spi", nl_u32(a[FALCON_A_CONN_RX_SPI]));
+	if (a[FALCON_A_CONN_RX_PREV_SPI])
+		json_u64("rx_prev_spi", nl_u32(a[FALCON_A_CONN_RX_PREV_SPI]));
+	json_u64("rx_gen", nl_u32(a[FALCON_A_CONN_RX_GEN]));
+	json_u64("tx_spi", nl_u32(a[FALCON_A_CONN_TX_SPI]));
+}
+
 static void json_state(const struct nlattr * const *a)
 {
 	char loss[32];
@@ -320,6 +332,8 @@ static void json_state(const struct nlattr * const *a)
 	loss_str(loss, sizeof(loss), nl_u32(a[FALCON_A_CONN_LOSS]));
 	json_bool("ordered", a[FALCON_A_CONN_ORDERED]);
 	json_u64("psp_version", nl_u32(a[FALCON_A_CONN_PSP_VERSION]));
+	json_str("cipher", cipher_name(nl_u32(a[FALCON_A_CONN_PSP_VERSION])));
+	json_keys(a);
 	json_u64("mtu", nl_u32(a[FALCON_A_CONN_MTU]));
 	json_str("fae", nl_str(a[FALCON_A_CONN_FAE]));
 	json_str("nic", nl_str(a[FALCON_A_CONN_NIC]));

@@ -27,13 +27,14 @@ struct options opt;
 static void usage(FILE *out)
 {
 	fputs("Usage: falcon [ OPTIONS ] OBJECT { COMMAND | help }\n"
-	      "where  OBJECT := { conn | stat | nic | param | monitor }\n"
+	      "where  OBJECT := { conn | key | stat | nic | param | monitor }\n"
 	      "       OPTIONS := { -j json | -p pretty | -n numeric | -d details |\n"
 	      "                    -s statistics | -t timestamp | -4 | -6 |\n"
 	      "                    -N NETNS | -V version | -h help }\n"
 	      "\n"
 	      "       falcon conn [ show ] [ FILTER ]\n"
 	      "       falcon conn kill { FILTER | all }\n"
+	      "       falcon key { [ list ] | rotate [ wait SECONDS ] }\n"
 	      "       falcon stat [ -z ] [ cid CID ] [ NAME-GLOB ... ]\n"
 	      "       falcon nic [ show ] [ dev DEV ]\n"
 	      "       falcon param [ NAME-GLOB ... ]\n"
@@ -125,6 +126,7 @@ static const struct object {
 	int (*run)(int argc, char **argv);
 } objects[] = {
 	{ "conn",	do_conn },
+	{ "key",	do_key },
 	{ "stat",	do_stat },
 	{ "nic",	do_nic },
 	{ "param",	do_param },

@@ -4,5 +4,6 @@
 
 #define EXPORT_SYMBOL(s)		_Static_assert(1, #s)
 #define EXPORT_SYMBOL_GPL(s)		_Static_assert(1, #s)
+#define EXPORT_SYMBOL_NS_GPL(s, ns)	_Static_assert(1, #s)
 
 #endif
