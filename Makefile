@@ -33,6 +33,7 @@ build = $(top)/build/$(release)
 CONFIG := CONFIG_FALCON=m CONFIG_E2100SIM=m CONFIG_INFINIBAND_FALCON=m
 CONFIG += CONFIG_SAMPLE_FALCON_ECHO=m
 CONFIG += CONFIG_SAMPLE_FALCON_FAE_ECN=m
+CONFIG += CONFIG_FALCON_PSP_TEST=m
 kbuild = $(MAKE) -C $(KDIR) M=$(build) $(CONFIG)
 
 .PHONY: modules
@@ -117,6 +118,10 @@ fuzz:
 bench bench-verbs demo:
 	KVER='$(KVER)' scripts/$@.sh
 
+.PHONY: bench-psp
+bench-psp:
+	KVER='$(KVER)' scripts/bench.sh psp
+
 # --- kernels -----------------------------------------------------------------
 
 .PHONY: debug-kernel in-tree
@@ -160,6 +165,7 @@ help:
 	@echo '          demo                two hosts in a VM talk Falcon'
 	@echo '          bench               Falcon beside TCP, on the same link'
 	@echo '          bench-verbs         verbs over Falcon beside rxe and TCP, two VMs'
+	@echo '          bench-psp           what encryption costs, beside kernel TLS'
 	@echo 'Kernels:  debug-kernel        build one with the checkers, in build/debug-kernel'
 	@echo 'Choose:   KVER=6.1|6.12|debug|RELEASE, or KDIR=DIRECTORY of headers;'
 	@echo '          DEBUG_KERNEL=DIRECTORY of a ready debug kernel'
