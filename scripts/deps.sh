@@ -44,7 +44,8 @@ packages_of()
 			linux-source-6.1 ;;
 	vm)
 		echo qemu-system-x86 busybox-static cpio kmod xz-utils iproute2 \
-			iputils-ping python3-minimal ethtool procps keyutils \
+			iputils-ping python3-minimal python3-cryptography \
+			ethtool procps util-linux keyutils \
 			rdma-core ibverbs-utils rdmacm-utils librdmacm-dev \
 			perftest python3-pyverbs ;;
 	demo)

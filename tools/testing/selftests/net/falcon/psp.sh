@@ -1,0 +1,235 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Encryption of the data path: the kernel's own tests of PSP, every cipher
+# under traffic and loss, captures that another program decrypts, nonces on the
+# wire, rotation of keys, tampering. FULL=1: longer.
+
+. "$(dirname "$0")/lib.sh"
+
+need_falcon
+[ -e /proc/sys/net/falcon/security ] || skip_all "no encryption"
+
+trace=/sys/kernel/tracing
+
+# cipher VERSION-MASK: both ends offer these PSP versions and nothing else
+cipher()
+{
+	both sysctl -q net.falcon.security=opportunistic \
+		net.falcon.psp_versions="$1"
+}
+
+# name_of CIPHER-NUMBER
+name_of()
+{
+	set -- "$1" aes-gcm-128 aes-gcm-256 aes-gmac-128 aes-gmac-256
+	shift "$(($1 + 1))"
+	echo "$1"
+}
+
+# TAP of a module's log becomes ours.
+module_tests_pass()
+{
+	modprobe -n -q falcon_psp_test || return $KSFT_SKIP
+	dmesg -C
+	local status=0
+	modprobe falcon_psp_test || status=1
+	dmesg | sed -n 's/.*psp_test: /# /p'
+	[ $status -eq 0 ]
+	dmesg | grep -q 'psp_test: ok'
+	fails grep -q 'psp_test: not ok' <(dmesg)
+	rmmod falcon_psp_test
+}
+
+# one_cipher NUMBER FAMILY: under loss, and all that arrives was opened
+one_cipher()
+{
+	cipher $((1 << $1))
+	transfer "$2" -b 2M
+	grep -q "\"cipher\": *\"$(name_of "$1")\"" "$scratch/conn.json"
+	expect "$(counter "$A" out_sealed)" -gt 100 "packets sealed"
+	expect "$(counter "$B" in_opened)" -gt 100 "packets opened"
+	expect "$(counter "$B" in_bad_icv)" -eq 0 "packets not authentic"
+}
+
+every_cipher_carries_data_under_loss()
+{
+	local n
+
+	make_pair
+	faults loss 1%
+	for n in 0 1 2 3; do
+		one_cipher $n $((n & 1 ? 6 : 4))
+	done
+	drop_pair
+}
+
+# capture COMMAND...: runs it while the wire and the grants are recorded
+capture()
+{
+	local pid status=0
+
+	echo 'p:psp_grant falcon:falcon_psp_tx_install spi=+0(%dx):x32 version=+4(%dx):u8 key=+5(%dx):x8[32]' \
+		>$trace/kprobe_events
+	echo >$trace/trace
+	echo 1 >$trace/events/kprobes/psp_grant/enable
+	in_a psp_decode.py capture e0 "$scratch/frames" >"$scratch/ready" &
+	pid=$!
+	within 20 grep -q capturing "$scratch/ready"
+	"$@" || status=1
+	pkill -P $pid || :
+	wait $pid || :
+	cat $trace/trace >"$scratch/keys"
+	echo 0 >$trace/events/kprobes/psp_grant/enable
+	echo '-:psp_grant' >$trace/kprobe_events
+	return $status
+}
+
+can_decode()
+{
+	python3 -c 'import cryptography' 2>/dev/null || return 1
+	mountpoint -q $trace || mount -t tracefs tracefs $trace 2>/dev/null
+	[ -w $trace/kprobe_events ]
+}
+
+decodes()
+{
+	psp_decode.py decode "$scratch/keys" "$scratch/frames" \
+		>"$scratch/decoded" || { cat "$scratch/decoded"; return 1; }
+	sed 's/^/# /' "$scratch/decoded"
+}
+
+# Not our C: ICV, text, Falcon header, and no nonce twice, retransmissions and
+# both directions included.
+captures_decrypt_elsewhere()
+{
+	local n
+
+	can_decode || return $KSFT_SKIP
+	make_pair 1500
+	per_packet
+	faults loss 2%
+	for n in 0 1 2 3; do
+		cipher $((1 << n))
+		capture transfer 4 -b 300K
+		decodes
+	done
+	grep -q 'push_data' "$scratch/decoded"
+	grep -q 'eack\|back' "$scratch/decoded"
+	drop_pair
+}
+
+rotate()
+{
+	both falcon key rotate wait 20
+}
+
+# under_rotation N BYTES: a stream that lasts for N rotations of both ends
+under_rotation()
+{
+	local i sender
+
+	transfer 4 -b "$2" -m 8K -e 2000 &
+	sender=$!
+	within 10 falcon -N "$A" conn state established
+	sleep 0.5
+	for ((i = 0; i < $1; i++)); do
+		rotate
+	done
+	kill -0 $sender
+	wait $sender
+}
+
+# 9.2.2.3: new device keys while data flows; each packet is acceptable.
+rotations_lose_nothing()
+{
+	local n=10 bytes=60M end
+
+	[ -z "${FULL-}" ] || n=100 bytes=600M
+	make_pair
+	cipher 1
+	under_rotation $n $bytes
+	for end in "$A" "$B"; do
+		expect "$(counter "$end" key_rotations)" -eq $n "rotations"
+		expect "$(counter "$end" in_bad_spi)" -eq 0 "wrong SPIs"
+		expect "$(counter "$end" in_bad_icv)" -eq 0 "not authentic"
+		expect "$(counter "$end" out_no_key)" -eq 0 "without a key"
+	done
+	drop_pair
+}
+
+# The same from outside: more keys than two, none of them with a nonce twice.
+nonces_are_new_across_rotations()
+{
+	can_decode || return $KSFT_SKIP
+	make_pair 1500
+	per_packet
+	cipher 1
+	capture under_rotation 3 6M
+	decodes
+	expect "$(sed -n 's/.* keys \([0-9]*\) .*/\1/p' "$scratch/decoded")" \
+		-ge 6 "keys seen"
+	drop_pair
+}
+
+keys_rotate_by_time()
+{
+	make_pair
+	cipher 1
+	both sysctl -q net.falcon.psp_rotate_s=1
+	sleep 4
+	expect "$(counter "$A" key_rotations)" -ge 2 "rotations in 4 s"
+	both sysctl -q net.falcon.psp_rotate_s=0
+	sleep 2
+	local now
+	now=$(counter "$A" key_rotations)
+	sleep 2
+	expect "$(counter "$A" key_rotations)" -eq "$now" "none any more"
+	drop_pair
+}
+
+rotation_needs_cap_net_admin()
+{
+	make_pair
+	in_a setpriv --bounding-set -net_admin --inh-caps -net_admin \
+		falcon key rotate 2>"$scratch/err" && return 1
+	grep -q CAP_NET_ADMIN "$scratch/err"
+	expect "$(counter "$A" key_rotations)" -eq 0 rotations
+	drop_pair
+}
+
+keys_are_listed()
+{
+	local sender
+
+	make_pair
+	cipher 2
+	transfer 4 -b 20M -m 8K -e 2000 &
+	sender=$!
+	within 10 falcon -N "$A" conn state established
+	sleep 0.5
+	falcon -N "$A" key | tee "$scratch/key" | sed 's/^/# /'
+	grep -qE '^cid 0x[0-9a-f]+ aes-gcm-256 rx spi 0x[0-9a-f]{8} gen 0 tx spi' \
+		"$scratch/key"
+	falcon -N "$A" conn | grep -q 'aes-gcm-256$'
+	wait $sender
+	drop_pair
+}
+
+# Bits that change on the way: the packet is as good as lost.
+corruption_is_loss()
+{
+	make_pair
+	per_packet
+	cipher 1
+	both ethtool -K e0 tx off rx off >/dev/null
+	faults corrupt 2%
+	transfer 4 -b 2M
+	expect "$(counters "$B" 'in_bad_*')" -gt 5 "packets refused"
+	drop_pair
+}
+
+run_tests module_tests_pass every_cipher_carries_data_under_loss \
+	captures_decrypt_elsewhere rotations_lose_nothing \
+	nonces_are_new_across_rotations keys_rotate_by_time \
+	rotation_needs_cap_net_admin keys_are_listed corruption_is_loss
