@@ -15,7 +15,7 @@
 #include <linux/bitfield.h>
 #include <linux/kernel.h>
 #include <linux/string.h>
-#include <asm/unaligned.h>
+#include <asm/byteorder.h>
 #include "wire.h"
 
 /* 8.2, first word */
@@ -133,14 +133,18 @@ unsigned int fal_hdr_len(u8 op)
 
 static u8 *put32(u8 *p, u32 v)
 {
-	put_unaligned_be32(v, p);
-	return p + 4;
+	__be32 w = cpu_to_be32(v);
+
+	memcpy(p, &w, sizeof(w));
+	return p + sizeof(w);
 }
 
 static u8 *put64(u8 *p, u64 v)
 {
-	put_unaligned_be64(v, p);
-	return p + 8;
+	__be64 w = cpu_to_be64(v);
+
+	memcpy(p, &w, sizeof(w));
+	return p + sizeof(w);
 }
 
 static u8 *put24(u8 *p, u32 v)
@@ -212,24 +216,31 @@ void fal_hdr_set_sn(void *buf, u32 sn)
 
 static const u8 *get32(const u8 *p, u32 *v)
 {
-	*v = get_unaligned_be32(p);
-	return p + 4;
+	__be32 w;
+
+	memcpy(&w, p, sizeof(w));
+	*v = be32_to_cpu(w);
+	return p + sizeof(w);
 }
 
 static const u8 *get64(const u8 *p, u64 *v)
 {
-	*v = get_unaligned_be64(p);
-	return p + 8;
+	__be64 w;
+
+	memcpy(&w, p, sizeof(w));
+	*v = be64_to_cpu(w);
+	return p + sizeof(w);
 }
 
 /* Gathers reserved bits in @reserved, to be judged once. */
 static const u8 *get24(const u8 *p, u32 *v, u32 *reserved)
 {
-	u32 w = get_unaligned_be32(p);
+	u32 w;
 
+	p = get32(p, &w);
 	*v = FIELD_GET(W24_NUMBER, w);
 	*reserved |= w & W24_RESERVED;
-	return p + 4;
+	return p;
 }
 
 /* The extended headers; false if something reserved is not zero. */
