@@ -79,7 +79,7 @@ guest: modules
 VM_KERNELS ?= 6.1
 TESTS ?=
 
-.PHONY: check check-unit check-vm check-debug lint conformance coverage property fuzz bench bench-verbs demo
+.PHONY: check check-unit check-vm check-debug lint conformance coverage property fuzz bench bench-verbs demo model
 check:
 	TESTS='$(TESTS)' scripts/check.sh unit $(VM_KERNELS:%=vm:%)
 
@@ -110,6 +110,9 @@ sim:
 
 sim-check:
 	$(MAKE) --no-print-directory -C tools/testing/falcon/sim check
+
+model:
+	$(MAKE) --no-print-directory -C tools/testing/falcon/model check
 
 SECONDS ?= 60
 fuzz:
@@ -159,6 +162,7 @@ help:
 	@echo '          conformance         every rule of the specification has its code and a test'
 	@echo '          coverage            line coverage of the unit tests'
 	@echo '          property            random tests for long (SEEDS, SCHEDULES, RUNS)'
+	@echo '          model               spin looks at every run of the handshake'
 	@echo '          fuzz                each fuzzer for SECONDS (60): executions and coverage'
 	@echo '          sim-check           experiments at a tiny scale: they end, and repeat'
 	@echo 'Show:     sim                 simulate the paper (E="loss incast", FULL=1): build/sim'

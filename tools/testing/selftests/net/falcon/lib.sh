@@ -49,7 +49,7 @@ end_jobs()
 	local job pid pids=
 
 	for job in $(jobs -p); do
-		pids+=" $(pgrep -d ' ' -P "$job") $job"
+		pids+=" $(pgrep -d ' ' -P "$job" || :) $job"
 	done
 	for pid in $pids; do
 		kill "${1--TERM}" "$pid" 2>/dev/null || :

@@ -18,7 +18,7 @@ policy() # A B
 # key a|b PEER [SEED]: a pre-shared key of that namespace, from a seed
 key()
 {
-	printf '%s' "${3:-1}" | sha512sum | cut -c 1-64 |
+	printf "%s" "${3:-1}" | sha512sum | head -c 64 |
 		ip netns exec "$([ "$1" = a ] && echo "$A" || echo "$B")" \
 		keyctl padd falcon "$2" @s >>"$scratch/keys"
 }
