@@ -68,7 +68,7 @@ u64 sim_rand(void)
 
 u64 sim_rand_below(u64 n)
 {
-	return (u64)(((unsigned __int128)sim_rand() * n) >> 64);
+	return (u64)(((__uint128_t)sim_rand() * n) >> 64);
 }
 
 bool sim_chance(u32 ppm)

@@ -38,7 +38,7 @@ static u32 fluid_cells(void)
 	return ARRAY_SIZE(algorithms);
 }
 
-static void parameters(u32 ai_q10)
+static void set_swift(u32 ai_q10)
 {
 	struct falcon_swift_params p = *falcon_swift_in_use;
 
@@ -79,7 +79,7 @@ static void fluid_run(u32 cell, FILE *csv)
 	sim_net_init(&net, &topo);
 	port = sim_net_down(&net, 0);
 	port->limit_bytes = 2 * BDP_BYTES;
-	parameters(algorithms[cell].ai_q10);
+	set_swift(algorithms[cell].ai_q10);
 	sim_falcon_cfg(&cfg);
 	cfg.fae = algorithms[cell].fae;
 	cfg.delay_absolute = true;

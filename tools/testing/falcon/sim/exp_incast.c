@@ -17,7 +17,7 @@
 
 #define LINK_MBPS	200000
 #define CLIENTS		5
-#define MSG_BYTES	(1 << 20)
+#define MSG_BYTES	1048576
 #define RTT_PS		(10 * SIM_US)
 
 static const char * const transports[] = {
@@ -193,8 +193,8 @@ static void incast_judge(const struct sim_table *t)
 const struct sim_exp exp_incast = {
 	.name = "incast",
 	.title = "fabric incast, 50:1 to 5000:1",
-	.setup = "six hosts, one switch, 200 Gb/s, RTT 10 us, 1 MiB writes, window 128, fcwnd 0.01-256",
-	.columns = "transport,conns,goodput_gbps,mean,p50,p99,variance,queue_p50_us,queue_p99_us,drops,retx",
+	.setup = "six hosts, 200 Gb/s, RTT 10 us, window 128, 1 MiB writes",
+	.columns = "transport,conns,goodput_gbps,mean,p50,p99,variance,q50_us,q99_us,drops,retx",
 	.cells = incast_cells,
 	.run = incast_run,
 	.judge = incast_judge,

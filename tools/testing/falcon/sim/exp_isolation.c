@@ -109,7 +109,7 @@ static void isolation_judge(const struct sim_table *t)
 const struct sim_exp exp_isolation = {
 	.name = "isolation",
 	.title = "fast flows beside 500 slow ones",
-	.setup = "two racks, 200 Gb/s, RTT 10 us (fast) and 20 us (slow, to a link of 50 Gb/s), 4096 transmit contexts, window 128",
+	.setup = "two racks, 200 Gb/s, RTT 10 and 20 us, window 128, 4096 contexts",
 	.columns = "backpressure,messages,mean_us,p50_us,p99_us,slow_gbps",
 	.cells = isolation_cells,
 	.run = isolation_run,

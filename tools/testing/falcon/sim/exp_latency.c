@@ -172,7 +172,7 @@ static void latency_judge(const struct sim_table *t)
 const struct sim_exp exp_latency = {
 	.name = "latency",
 	.title = "unloaded latency of writes, 1 B to 2 MiB",
-	.setup = "two hosts, one switch, 200 Gb/s, RTT 10 us, NIC 0.3 us each way, PCIe 0.4 us, window 128",
+	.setup = "two hosts, 200 Gb/s, RTT 10 us, NIC 2 x 0.3 us, PCIe 0.4 us",
 	.columns = "transport,bytes,ideal_us,p50,p99,completed_p50_us,completed_p99_us",
 	.cells = latency_cells,
 	.run = latency_run,

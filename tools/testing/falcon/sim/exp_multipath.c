@@ -234,7 +234,7 @@ static void multipath_judge(const struct sim_table *t)
 				 "%s, spine %s: recovered after (p50), us",
 				 ways[k].name, faults[i]);
 			sim_judge(what, "-", value(t, ways[k].name, faults[i],
-						   "recovery_p50_us"), NAN,
+						   "p50_us"), NAN,
 				  -INFINITY, INFINITY);
 		}
 }
@@ -242,8 +242,8 @@ static void multipath_judge(const struct sim_table *t)
 const struct sim_exp exp_multipath = {
 	.name = "multipath",
 	.title = "a spine of a Clos fails or slows",
-	.setup = "two racks of four hosts, four spines, 200 Gb/s, RTT 20 us, window 512, four connections across",
-	.columns = "transport,fault,before_gbps,after_gbps,first_half_ms_gbps,recovery_p50_us,recovery_max_us,relabels",
+	.setup = "two racks of 4, 4 spines, 200 Gb/s, RTT 20 us, window 512",
+	.columns = "transport,fault,before_gbps,after_gbps,first_gbps,p50_us,max_us,relabels",
 	.cells = multipath_cells,
 	.run = multipath_run,
 	.judge = multipath_judge,

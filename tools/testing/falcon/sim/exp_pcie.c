@@ -17,7 +17,7 @@
 
 #define LINK_MBPS	200000
 #define SLOW_MBPS	100000
-#define BUFFER		(1 << 20)
+#define BUFFER		1048576
 #define STEP_PS		(5 * SIM_US)
 #define SMOOTH		20		/* steps */
 #define CONNS		8
@@ -213,14 +213,14 @@ static void judge_at(const struct sim_table *t, const char *rtt)
 		  value(t, "roce-gbn", rtt, "settle_us"), -INFINITY, INFINITY);
 	snprintf(what, sizeof(what), "%s us: goodput while slow / PCIe", rtt);
 	sim_judge(what, "~ 1",
-		  value(t, "falcon", rtt, "slow_gbps") * 1000 / SLOW_MBPS,
-		  value(t, "roce-gbn", rtt, "slow_gbps") * 1000 / SLOW_MBPS,
+		  value(t, "falcon", rtt, "slow") * 1000 / SLOW_MBPS,
+		  value(t, "roce-gbn", rtt, "slow") * 1000 / SLOW_MBPS,
 		  0.97, INFINITY);
 	snprintf(what, sizeof(what), "%s us: back at 95 %% of the link after, us",
 		 rtt);
 	sim_judge(what, "RoCE 6x longer",
-		  value(t, "falcon", rtt, "recover_us"),
-		  value(t, "roce-gbn", rtt, "recover_us"), -INFINITY, INFINITY);
+		  value(t, "falcon", rtt, "back_us"),
+		  value(t, "roce-gbn", rtt, "back_us"), -INFINITY, INFINITY);
 	snprintf(what, sizeof(what), "%s us: packets without buffer", rtt);
 	sim_judge(what, "-", value(t, "falcon", rtt, "nacks"),
 		  value(t, "roce-gbn", rtt, "drops"), -INFINITY, INFINITY);
@@ -236,7 +236,7 @@ const struct sim_exp exp_pcie = {
 	.name = "pcie",
 	.title = "receiver's PCIe slows from 200 to 100 Gb/s, and back",
 	.setup = "two hosts, one switch, 200 Gb/s, 8 connections, NIC buffer 1 MiB, window 128",
-	.columns = "transport,rtt_us,before_gbps,slow_gbps,after_gbps,loaded_us,first_us,settle_us,recover_us,drops,nacks",
+	.columns = "transport,rtt_us,before,slow,after,loaded_us,first_us,settle_us,back_us,drops,nacks",
 	.cells = pcie_cells,
 	.run = pcie_run,
 	.judge = pcie_judge,

@@ -114,7 +114,7 @@ static void recovery_judge(const struct sim_table *t)
 const struct sim_exp exp_recovery = {
 	.name = "recovery",
 	.title = "RACK and TLP against out-of-order distance",
-	.setup = "two hosts, one switch, 200 Gb/s, RTT 10 us, window 128, 16 KiB writes, RTO 250 us at least",
+	.setup = "two hosts, 200 Gb/s, RTT 10 us, window 128, 16 KiB writes",
 	.columns = "load,network,policy,goodput_gbps,again_percent,p50_us,p99_us,p999_us",
 	.cells = recovery_cells,
 	.run = recovery_run,

@@ -95,7 +95,7 @@ static void reorder_judge(const struct sim_table *t)
 const struct sim_exp exp_reorder = {
 	.name = "reorder",
 	.title = "goodput of one connection under reordering",
-	.setup = "two hosts, one switch, 200 Gb/s, RTT 10 us, window 128, 8 KiB writes, late by up to 5 us",
+	.setup = "two hosts, 200 Gb/s, RTT 10 us, window 128, 8 KiB writes",
 	.columns = "transport,late_percent,goodput_gbps,retx_percent",
 	.cells = reorder_cells,
 	.run = reorder_run,

@@ -156,8 +156,10 @@ static void deliver(struct sim_falcon *f, struct falcon_rxpkt *rx)
 	struct sim_pkt *pkt = container_of(rx, struct sim_pkt, rx);
 
 	list_del(&rx->node);
-	sim_dma(f->ep.host, pkt, rx->type == FALCON_PKT_PUSH_DATA ?
-		write_in_memory : read_from_memory);
+	if (rx->type == FALCON_PKT_PUSH_DATA)
+		sim_dma(f->ep.host, pkt, write_in_memory);
+	else
+		sim_dma(f->ep.host, pkt, read_from_memory);
 }
 
 static void txn_done(struct txn *t)
@@ -193,7 +195,7 @@ static void complete(struct sim_falcon *f, struct falcon_txn *txn)
 		sim_at(&host->unblock, sim_now + UNBLOCK_PS);
 	if (txn->rx) {
 		sim_dma(host, container_of(txn->rx, struct sim_pkt, rx),
-			      read_in_memory);
+			read_in_memory);
 		return;
 	}
 	f->nr_txns--;

@@ -38,7 +38,6 @@ static const char *out_dir = "build/sim";
 static u64 seed = 1;
 static int only_cell = -1;
 static const struct sim_exp *current;
-static u32 current_cell;
 static FILE *verdicts;
 
 /* ----------------------------------------------------------------- tables */
@@ -181,7 +180,6 @@ static void __noreturn job_run(const struct job *job)
 	cell_path(path, sizeof(path), job);
 	csv = create(path);
 	current = job->exp;
-	current_cell = job->cell;
 	sim_start(cell_seed(job));
 	job->exp->run(job->cell, csv);
 	if (fclose(csv))
@@ -283,9 +281,34 @@ static void judge(const struct sim_exp *exp)
 
 /* ------------------------------------------------------------ the results */
 
-static void report_one(const struct sim_exp *exp)
+#define FIELDS	6	/* experiment, and the five of the table */
+
+static void row_text(char **f)
 {
-	char path[256], line[MAX_LINE], *field[6], *s;
+	printf("  %-52s %-22s %9s %9s  %s\n", f[1], f[2], f[3], f[4], f[5]);
+}
+
+static void row_rst(char **f)
+{
+	printf("   * - %s\n     - %s\n     - %s\n     - %s\n     - %s\n", f[1],
+	       f[2], f[3], f[4], f[5]);
+}
+
+static char *heads[FIELDS] = {
+	"", "quantity", "paper, or target", "here", "RoCE", "verdict"
+};
+
+static void head_rst(const struct sim_exp *exp)
+{
+	printf(".. list-table:: ``%s``: %s; %s\n", exp->name, exp->title,
+	       exp->setup);
+	printf("   :header-rows: 1\n   :widths: 44 20 12 12 12\n\n");
+	row_rst(heads);
+}
+
+static void report_one(const struct sim_exp *exp, bool rst)
+{
+	char path[256], line[MAX_LINE], *field[FIELDS], *s;
 	FILE *in;
 	u32 i;
 
@@ -293,25 +316,32 @@ static void report_one(const struct sim_exp *exp)
 	in = fopen(path, "r");
 	if (!in)
 		return;
-	printf("%s: %s\n", exp->name, exp->setup);
+	if (rst)
+		head_rst(exp);
+	else
+		printf("%s: %s\n", exp->name, exp->setup);
 	while (fgets(line, sizeof(line), in)) {
 		line[strcspn(line, "\n")] = '\0';
-		for (s = line, i = 0; i < 6; i++)
+		for (s = line, i = 0; i < FIELDS; i++)
 			field[i] = s ? strsep(&s, "\t") : "";
-		printf("  %-46s %-22s %9s %9s  %s\n", field[1], field[2],
-		       field[3], field[4], field[5]);
+		if (rst)
+			row_rst(field);
+		else
+			row_text(field);
 	}
+	if (rst)
+		putchar('\n');
 	fclose(in);
 }
 
-static void report(void)
+static void report(bool rst)
 {
 	u32 i;
 
-	printf("  %-46s %-22s %9s %9s  %s\n", "quantity", "paper, or target",
-	       "here", "RoCE", "verdict");
+	if (!rst)
+		row_text(heads);
 	for (i = 0; sim_exps[i]; i++)
-		report_one(sim_exps[i]);
+		report_one(sim_exps[i], rst);
 }
 
 /* ------------------------------------------------------------------- main */
@@ -320,8 +350,8 @@ static void __noreturn usage(int status)
 {
 	u32 i;
 
-	printf("sim [-o DIR] [-s SEED] [-j JOBS] [-c CELL] [-f | -q] [-r] EXPERIMENT...\n"
-	       "  -f  full scale, -q  smoke test, -r  only print the table,\n"
+	printf("sim [-o DIR] [-s SEED] [-j JOBS] [-c CELL] [-f | -q] [-r | -R] EXPERIMENT...\n"
+	       "  -f  full scale, -q  smoke test, -r  only print the table, -R  the same for a document,\n"
 	       "  -c  one simulation of each experiment, by number\n"
 	       "experiments (or all):\n");
 	for (i = 0; sim_exps[i]; i++)
@@ -371,10 +401,10 @@ static void run_all(char **names, int n, u32 at_a_time)
 int main(int argc, char **argv)
 {
 	u32 at_a_time = sysconf(_SC_NPROCESSORS_ONLN);
-	bool only_report = false;
+	bool only_report = false, rst = false;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "o:s:j:c:fqrh")) != -1) {
+	while ((opt = getopt(argc, argv, "o:s:j:c:fqrRh")) != -1) {
 		switch (opt) {
 		case 'o':
 			out_dir = optarg;
@@ -397,6 +427,10 @@ int main(int argc, char **argv)
 		case 'r':
 			only_report = true;
 			break;
+		case 'R':
+			only_report = true;
+			rst = true;
+			break;
 		case 'h':
 			usage(0);
 		default:
@@ -406,6 +440,6 @@ int main(int argc, char **argv)
 	mkdir(out_dir, 0777);
 	if (!only_report)
 		run_all(argv + optind, argc - optind, at_a_time);
-	report();
+	report(rst);
 	return 0;
 }
