@@ -68,7 +68,7 @@ static void build(struct incast *in, const char *transport)
 	};
 	struct sim_model_cfg model = {
 		.window_pkts = MSG_BYTES / MODEL_MTU, .rate_mbps = LINK_MBPS,
-		.dcqcn = true, .rto_ps = SIM_MS,
+		.dcqcn = true, .rto_ps = 4 * SIM_MS,
 	};
 	struct falcon_core_cfg cfg;
 	u32 i;

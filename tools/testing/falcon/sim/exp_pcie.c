@@ -134,15 +134,16 @@ static double rtt_us(const struct pcie *x)
 		       p->ma->srtt_ps / 1e6;
 }
 
-static u32 recovered(const struct pcie *x)
+/* Microseconds */
+static double recovered(const struct pcie *x)
 {
 	u32 from = AFTER * x->steps, i;
 
 	for (i = 0; i < x->steps - SMOOTH; i++)
 		if (mean_gbps(x, from + i, SMOOTH) >
 		    0.95 * sim_goodput_limit(LINK_MBPS))
-			break;
-	return i;
+			return i * STEP_PS / 1e6;
+	return INFINITY;
 }
 
 static void pcie_run(u32 cell, FILE *csv)
@@ -182,7 +183,7 @@ static void pcie_run(u32 cell, FILE *csv)
 		mean_gbps(x, AFTER * x->steps + half, half),
 		loaded_us, settled(x, 0.01) * STEP_PS / 1e6,
 		settled(x, 0.9) * STEP_PS / 1e6,
-		recovered(x) * STEP_PS / 1e6,
+		recovered(x),
 		x->net.host[1].rx_drops, nacks);
 }
 

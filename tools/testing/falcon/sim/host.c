@@ -61,7 +61,7 @@ static struct sim_pkt *ep_tx(struct sim_host *host, struct sim_ep *ep)
 		return NULL;
 	}
 	list_move_tail(&ep->ready, &host->ready);
-	ep->next_tx_ps = sim_now + host->nic.conn_gap_ps;
+	ep->next_tx_ps = max(ep->next_tx_ps, sim_now + host->nic.conn_gap_ps);
 	wait = context_wait(host, ep);
 	if (!wait)
 		return pkt;

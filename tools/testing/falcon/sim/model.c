@@ -234,6 +234,8 @@ static void rx_data(struct sim_model *m, struct sim_pkt *pkt)
 		} else if (!m->nacked) {
 			m->nacked = true;
 			answer(m, MODEL_NAK, pkt);
+		} else if (pkt->ce) {
+			answer(m, MODEL_ACK, pkt);	/* for the mark */
 		}
 	}
 	if (fresh)
