@@ -817,7 +817,8 @@ static u32 falcon_nic_offloads(const struct falcon_nic_ops *ops)
 	       (ops->conn_add ? FALCON_NIC_OFFLOAD_CONN : 0) |
 	       (ops->xmit ? FALCON_NIC_OFFLOAD_XMIT : 0) |
 	       (ops->rx_level ? FALCON_NIC_OFFLOAD_LEVEL : 0) |
-	       (ops->key_add ? FALCON_NIC_OFFLOAD_KEY : 0);
+	       (ops->key_add ? FALCON_NIC_OFFLOAD_KEY : 0) |
+	       (ops->rx_stamp ? FALCON_NIC_OFFLOAD_ARRIVAL : 0);
 }
 
 struct falcon_nic_dump {

@@ -45,6 +45,14 @@ static int fn##_op(struct devlink *devlink, u32 id,			\
 struct e2100_swallow_semicolon
 #endif
 
+/* 6.4: a devlink instance whose ops reload can be reloaded. */
+static inline void e2100_devlink_reloads(struct devlink *devlink)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+	devlink_set_features(devlink, DEVLINK_F_RELOAD);
+#endif
+}
+
 /* 6.12: transmitting without a lock of the stack is no feature any more. */
 static inline void e2100_set_lltx(struct net_device *netdev)
 {

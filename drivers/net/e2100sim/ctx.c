@@ -90,7 +90,8 @@ void e2100_ctx_del(struct e2100_port *port, struct falcon_nic_ctx *base)
 	if (!list_empty(&ctx->lru)) {
 		list_del_init(&ctx->lru);
 		cache->nr_cached--;
-		trace_e2100_ctx(port->netdev, ctx->fn, ctx->cid, E2100_CTX_DEL);
+		trace_e2100_ctx(e2100_id(port), ctx->fn, ctx->cid,
+				E2100_CTX_DEL);
 	}
 	ctx->dead = true;
 	spin_unlock_bh(&cache->lock);
@@ -107,37 +108,39 @@ static void e2100_evict(struct e2100_cache *cache, u32 entries)
 	}
 }
 
-/* Looks @ctx up; returns whether it was at hand. */
-static bool e2100_touch(struct e2100_port *port, struct e2100_ctx *ctx, u8 dir)
+/* Looks @ctx up; returns what is to be counted. */
+static enum e2100_stat e2100_touch(struct e2100_port *port,
+				   struct e2100_ctx *ctx, u8 dir)
 {
 	u32 entries = e2100_param(port, E2100_P_CACHE_ENTRIES);
 	struct e2100_cache *cache = &port->cache;
-	bool hit;
+	enum e2100_stat stat = E2100_S_CTX_NONE;
 
+	if (!entries)
+		return E2100_S_CTX_HIT;
 	spin_lock_bh(&cache->lock);
-	hit = !list_empty(&ctx->lru);
 	if (!ctx->dead) {
-		trace_e2100_ctx(port->netdev, ctx->fn, ctx->cid, dir);
+		trace_e2100_ctx(e2100_id(port), ctx->fn, ctx->cid, dir);
+		stat = list_empty(&ctx->lru) ? E2100_S_CTX_MISS :
+					       E2100_S_CTX_HIT;
+		cache->nr_cached += stat == E2100_S_CTX_MISS;
 		list_move(&ctx->lru, &cache->lru);
-		cache->nr_cached += !hit;
 		e2100_evict(cache, entries);
 	}
 	spin_unlock_bh(&cache->lock);
-	return hit;
+	return stat;
 }
 
+/* What the look-up of @ctx costs, ns; without a context, that of a miss. */
 static u32 e2100_look_up(struct e2100_port *port, struct e2100_ctx *ctx, u8 dir)
 {
-	if (!ctx) {
-		E2100_INC(port, CTX_NONE);
-		return e2100_param(port, E2100_P_CACHE_MISS_NS);
-	}
-	if (!e2100_param(port, E2100_P_CACHE_ENTRIES) ||
-	    e2100_touch(port, ctx, dir)) {
-		E2100_INC(port, CTX_HIT);
+	enum e2100_stat stat = E2100_S_CTX_NONE;
+
+	if (ctx)
+		stat = e2100_touch(port, ctx, dir);
+	atomic64_inc(&port->stat[stat]);
+	if (stat == E2100_S_CTX_HIT)
 		return e2100_param(port, E2100_P_CACHE_HIT_NS);
-	}
-	E2100_INC(port, CTX_MISS);
 	return e2100_param(port, E2100_P_CACHE_MISS_NS);
 }
 

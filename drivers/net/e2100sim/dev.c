@@ -49,6 +49,7 @@ static int e2100_param_set(struct devlink *devlink, u32 id,
 	WRITE_ONCE(dev->param[id - E2100_PARAM_ID(0)], ctx->val.vu32);
 	return 0;
 }
+
 E2100_PARAM_SET(e2100_param_set);
 
 static int e2100_param_validate(struct devlink *devlink, u32 id,
@@ -327,7 +328,7 @@ int e2100_dev_probe(struct e2100_bus_dev *bus_dev)
 		goto health;
 	for (i = 0; i < dev->nr_ports; i++)
 		e2100_debugfs_port(dev->port[i]);
-	devlink_set_features(devlink, DEVLINK_F_RELOAD);
+	e2100_devlink_reloads(devlink);
 	dev_set_drvdata(&bus_dev->dev, dev);
 	devlink_register(devlink);
 	return 0;

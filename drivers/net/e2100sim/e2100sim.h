@@ -302,6 +302,12 @@ static inline u32 e2100_param(const struct e2100_port *port,
 	return READ_ONCE(port->dev->param[p]);
 }
 
+/* The number of a port's device on the bus, for trace events. */
+static inline u32 e2100_id(const struct e2100_port *port)
+{
+	return port->dev->bus_dev->dev.id;
+}
+
 static inline bool e2100_dead(const struct e2100_port *port)
 {
 	return READ_ONCE(port->dev->dead);

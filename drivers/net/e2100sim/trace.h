@@ -2,7 +2,7 @@
 /*
  * Trace events of e2100sim: what a test counts for itself. e2100_ctx is each
  * look-up of a context, in the order in which the cache saw them; e2100_depart
- * each departure of a paced packet.
+ * each departure of a paced packet. dev is the number on the bus.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM e2100sim
@@ -10,7 +10,6 @@
 #if !defined(_E2100_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define _E2100_TRACE_H
 
-#include <linux/netdevice.h>
 #include <linux/tracepoint.h>
 
 #ifndef E2100_CTX_TX
@@ -20,21 +19,21 @@
 #endif
 
 TRACE_EVENT(e2100_ctx,
-	TP_PROTO(const struct net_device *netdev, u32 fn, u32 cid, u8 dir),
-	TP_ARGS(netdev, fn, cid, dir),
+	TP_PROTO(u32 dev, u32 fn, u32 cid, u8 dir),
+	TP_ARGS(dev, fn, cid, dir),
 	TP_STRUCT__entry(
-		__field(int, ifindex)
+		__field(u32, dev)
 		__field(u32, fn)
 		__field(u32, cid)
 		__field(u8, dir)
 	),
 	TP_fast_assign(
-		__entry->ifindex = netdev->ifindex;
+		__entry->dev = dev;
 		__entry->fn = fn;
 		__entry->cid = cid;
 		__entry->dir = dir;
 	),
-	TP_printk("ifindex=%d fn=%06x cid=%06x %s", __entry->ifindex,
+	TP_printk("dev=%u fn=%06x cid=%06x %s", __entry->dev,
 		  __entry->fn, __entry->cid,
 		  __print_symbolic(__entry->dir, { E2100_CTX_TX, "tx" },
 				   { E2100_CTX_RX, "rx" },
@@ -42,19 +41,19 @@ TRACE_EVENT(e2100_ctx,
 );
 
 TRACE_EVENT(e2100_depart,
-	TP_PROTO(const struct net_device *netdev, u64 due_ns, u64 now_ns),
-	TP_ARGS(netdev, due_ns, now_ns),
+	TP_PROTO(u32 dev, u64 due_ns, u64 now_ns),
+	TP_ARGS(dev, due_ns, now_ns),
 	TP_STRUCT__entry(
-		__field(int, ifindex)
+		__field(u32, dev)
 		__field(u64, due_ns)
 		__field(u64, now_ns)
 	),
 	TP_fast_assign(
-		__entry->ifindex = netdev->ifindex;
+		__entry->dev = dev;
 		__entry->due_ns = due_ns;
 		__entry->now_ns = now_ns;
 	),
-	TP_printk("ifindex=%d due_ns=%llu late_ns=%lld", __entry->ifindex,
+	TP_printk("dev=%u due_ns=%llu late_ns=%lld", __entry->dev,
 		  __entry->due_ns, (s64)(__entry->now_ns - __entry->due_ns))
 );
 

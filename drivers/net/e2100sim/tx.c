@@ -158,7 +158,7 @@ static void e2100_desc_depart(struct e2100_txq *q, struct e2100_desc *desc)
 
 	switch (desc->wait) {
 	case E2100_PACED:
-		trace_e2100_depart(port->netdev, desc->node.due_ns,
+		trace_e2100_depart(e2100_id(port), desc->node.due_ns,
 				   ktime_get_ns());
 		e2100_to_link(q, desc->skb, desc->node.due_ns);
 		break;

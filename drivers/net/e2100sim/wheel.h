@@ -13,11 +13,12 @@
 #define _E2100_WHEEL_H
 
 #include <linux/bitmap.h>
+#include <linux/bits.h>
 #include <linux/limits.h>
 #include <linux/types.h>
 
 #define E2100_WHEEL_SHIFT	9	/* ns of a slot */
-#define E2100_WHEEL_SLOTS	(1U << 17)
+#define E2100_WHEEL_SLOTS	BIT(17)
 #define E2100_WHEEL_HORIZON_NS	((u64)E2100_WHEEL_SLOTS << E2100_WHEEL_SHIFT)
 #define E2100_WHEEL_IDLE	U64_MAX
 

@@ -165,6 +165,7 @@ enum {
 #define FALCON_NIC_OFFLOAD_XMIT		(1 << 2) /* pacing and departure stamps */
 #define FALCON_NIC_OFFLOAD_LEVEL	(1 << 3) /* receive buffer level */
 #define FALCON_NIC_OFFLOAD_KEY		(1 << 4) /* PSP keys */
+#define FALCON_NIC_OFFLOAD_ARRIVAL	(1 << 5) /* stamps of arrival */
 
 enum {
 	FALCON_A_NIC_PAD = 1,

@@ -8,7 +8,7 @@
 #include "cli.h"
 
 static const char * const offload_names[] = {
-	"stamp", "conn", "xmit", "level", "key",
+	"stamp", "conn", "xmit", "level", "key", "arrival",
 };
 
 static void offloads(u32 mask)

@@ -4,7 +4,7 @@
 #include "drivers/net/e2100sim/wheel.h"
 #include "harness.h"
 
-#define SLOT_NS	(1ULL << E2100_WHEEL_SHIFT)
+#define SLOT_NS	BIT_ULL(E2100_WHEEL_SHIFT)
 #define SEC_NS	1000000000ULL
 
 static struct e2100_wheel wheel;

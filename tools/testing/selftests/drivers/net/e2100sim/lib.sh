@@ -18,24 +18,31 @@ need_e2100()
 {
 	need_falcon
 	need_command devlink ping
-	[ -e $BUS ] || modprobe -q e2100sim || skip_all "no module e2100sim"
-	[ -e $DEBUG ] || mount -t debugfs none /sys/kernel/debug
+	[ -e "$BUS" ] || modprobe -q e2100sim || skip_all "no module e2100sim"
+	[ -e "$DEBUG" ] || mount -t debugfs none /sys/kernel/debug
+}
+
+# bus FILE ARGUMENT...
+bus()
+{
+	echo "${*:2}" >"$BUS/$1"
 }
 
 new_device()
 {
-	echo "$@" >$BUS/new_device
+	bus new_device "$@"
 }
 
 del_device()
 {
-	echo "$1" >$BUS/del_device
+	bus del_device "$1"
 }
 
 # The netdev of a device's port, while it is in this namespace.
 netdev_of()
 {
-	ls "$BUS/devices/e2100sim$1/net" | sed -n "$((${2:-0} + 1))p"
+	find "$BUS/devices/e2100sim$1/net" -mindepth 1 -printf '%f\n' |
+		sort | sed -n "$((${2:-0} + 1))p" | grep .
 }
 
 # plug DEVICE NAMESPACE [QUEUES]: a new device; its port becomes e0 there.
@@ -110,7 +117,7 @@ wire()
 lower_netdevsim()
 {
 	echo "$2 1" >/sys/bus/netdevsim/new_device
-	ip link set "$(ls "/sys/bus/netdevsim/devices/netdevsim$2/net")" \
+	ip link set "$(basename "/sys/bus/netdevsim/devices/netdevsim$2/net"/*)" \
 		netns "$1" name w0
 }
 
@@ -138,11 +145,11 @@ make_nics()
 	drop_nics
 	ip netns add "$A"
 	ip netns add "$B"
-	plug $NIC_A "$A" "${2:-1}"
-	plug $NIC_B "$B" "${2:-1}"
+	plug "$NIC_A" "$A" "${2:-1}"
+	plug "$NIC_B" "$B" "${2:-1}"
 	wire "${1:-direct}"
-	address "$A" $A4 $A6
-	address "$B" $B4 $B6
+	address "$A" "$A4" "$A6"
+	address "$B" "$B4" "$B6"
 	patient
 }
 
@@ -151,12 +158,12 @@ drop_nics()
 {
 	local id
 
-	for id in $NIC_A $NIC_B; do
-		[ ! -e $BUS/devices/e2100sim$id ] || del_device $id
+	for id in "$NIC_A" "$NIC_B"; do
+		[ ! -e "$BUS/devices/e2100sim$id" ] || del_device "$id"
 	done
 	for id in 91 92; do
 		[ ! -e /sys/bus/netdevsim/devices/netdevsim$id ] ||
-			echo $id >/sys/bus/netdevsim/del_device
+			echo "$id" >/sys/bus/netdevsim/del_device
 	done
 	ip netns del "$A" 2>/dev/null || :
 	ip netns del "$B" 2>/dev/null || :
@@ -179,6 +186,12 @@ param()
 knob()
 {
 	echo "$3" >"$DEBUG/e2100sim$1/$2"
+}
+
+# Nothing of any connection is left on a device.
+no_contexts()
+{
+	[ "$(cat "$DEBUG/e2100sim$1/port0/contexts")" = "0 0" ]
 }
 
 # users NAMESPACE: connections on the NIC, by falcon nic.

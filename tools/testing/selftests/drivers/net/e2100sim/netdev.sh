@@ -8,33 +8,34 @@ need_e2100
 
 devices_come_and_go()
 {
-	new_device $NIC_A 3 2
-	[ "$(ls $BUS/devices/e2100sim$NIC_A/net | wc -l)" -eq 3 ]
-	[ "$(ethtool -l "$(netdev_of $NIC_A)" | awk '/^TX/ { print $2; exit }')" = 2 ]
-	fails new_device $NIC_A 2>/dev/null
-	del_device $NIC_A
-	[ ! -e $BUS/devices/e2100sim$NIC_A ]
-	fails del_device $NIC_A 2>/dev/null
+	new_device "$NIC_A" 3 2
+	netdev_of "$NIC_A" 2 >/dev/null
+	fails netdev_of "$NIC_A" 3
+	[ "$(ethtool -l "$(netdev_of "$NIC_A")" | awk '/^TX/ { print $2; exit }')" = 2 ]
+	fails new_device "$NIC_A" 2>/dev/null
+	del_device "$NIC_A"
+	[ ! -e "$BUS/devices/e2100sim$NIC_A" ]
+	fails del_device "$NIC_A" 2>/dev/null
 }
 
 arguments_are_checked()
 {
 	local line
 
-	for line in "" x "1 0" "1 65" "1 1 0" "1 1 17"; do
-		fails eval 'echo "$line" >$BUS/new_device' 2>/dev/null
+	for line in x "1 0" "1 65" "1 1 0" "1 1 17"; do
+		fails bus new_device "$line" 2>/dev/null
 	done
-	fails eval 'echo x >$BUS/del_device' 2>/dev/null
-	for line in "" "1:2" "0:1 99:1" "0:1 0:1"; do
-		fails eval 'echo "$line" >$BUS/link_device' 2>/dev/null
+	fails bus del_device x 2>/dev/null
+	for line in x "1:2" "0:1 99:1" "0:1 0:1"; do
+		fails bus link_device "$line" 2>/dev/null
 	done
 }
 
 carries_ping_and_tcp()
 {
 	make_nics "$1" 2
-	in_a ping -q -c 3 -i 0.2 $B4 >/dev/null
-	in_a ping -q -c 3 -i 0.2 $B6 >/dev/null
+	in_a ping -q -c 3 -i 0.2 "$B4" >/dev/null
+	in_a ping -q -c 3 -i 0.2 "$B6" >/dev/null
 	transfer 4 -p tcp -b 3M
 	transfer 6 -p tcp -b 3M
 }
@@ -66,7 +67,7 @@ link_follows_both_ends()
 	[ "$(in_b cat /sys/class/net/e0/carrier)" = 0 ]
 	fails nic_unlink "$A" e0 2>/dev/null
 	nic_link "$B" e0 "$A" e0
-	in_a ping -q -c 1 $B4 >/dev/null
+	in_a ping -q -c 1 "$B4" >/dev/null
 }
 
 lower_netdev_goes()
@@ -83,7 +84,7 @@ lower_netdev_goes()
 	ip -n "$B" link set w0 up
 	nic_link "$A" e0 "$A" w0
 	nic_link "$B" e0 "$B" w0
-	in_a ping -q -c 1 $B4 >/dev/null
+	in_a ping -q -c 1 "$B4" >/dev/null
 }
 
 ethtool_tells()
@@ -92,7 +93,7 @@ ethtool_tells()
 	in_a ethtool -i e0 | grep -qx "driver: e2100sim"
 	in_a ethtool -i e0 | grep -qx "bus-info: e2100sim$NIC_A"
 	in_a ethtool -k e0 | grep -q "^tx-udp-segmentation: on"
-	param $NIC_A link_mbps 25000
+	param "$NIC_A" link_mbps 25000
 	in_a ethtool e0 | grep -q "Speed: 25000Mb/s"
 	in_a ethtool -G e0 rx 17
 	in_a ethtool -g e0 | grep -q "^RX:.*17$"
@@ -101,7 +102,7 @@ ethtool_tells()
 	in_a ethtool -G e0 tx 1024
 	ip -n "$A" link set e0 up
 	in_a ethtool -T e0 | grep -q hardware-receive
-	in_a ping -q -c 1 $B4 >/dev/null
+	in_a ping -q -c 1 "$B4" >/dev/null
 }
 
 link_rate_is_kept()
@@ -109,7 +110,7 @@ link_rate_is_kept()
 	local mbytes
 
 	make_nics direct
-	param $NIC_A link_mbps 40
+	param "$NIC_A" link_mbps 40
 	transfer 4 -p tcp -b 3M
 	mbytes=$(number "$scratch/sent.json" mbytes_per_s)
 	echo "# $mbytes MB/s of TCP over 40 Mb/s"

@@ -16,12 +16,12 @@ start_transfers()
 	local i
 
 	jobs=()
-	for i in $(seq $NR); do
+	for i in $(seq "$NR"); do
 		in_b falcon_xfer -l -P $((7100 + i)) -b "$1" &
 		jobs+=($!)
 	done
 	sleep 0.5
-	for i in $(seq $NR); do
+	for i in $(seq "$NR"); do
 		in_a falcon_xfer -P $((7100 + i)) -b "$1" -m 16K -e "$2" "$B4" \
 			>"$scratch/sent.$i" &
 		jobs+=($!)
@@ -44,7 +44,7 @@ not_done()
 	for job in "${jobs[@]}"; do
 		! kill -0 "$job" 2>/dev/null || running=$((running + 1))
 	done
-	expect $running -ge 10 "processes still at work"
+	expect "$running" -ge 10 "processes still at work"
 }
 
 with_users()
@@ -57,15 +57,15 @@ unplug_and_replug_during_transfers()
 {
 	make_nics direct
 	start_transfers 1M 20000
-	within 20 with_users $NR
-	del_device $NIC_A
+	within 20 with_users "$NR"
+	del_device "$NIC_A"
 	[ "$(falcon -N "$A" nic show | wc -l)" = 1 ]
 	sleep 1
 	not_done
-	plug $NIC_A "$A"
+	plug "$NIC_A" "$A"
 	nic_link "$A" e0 "$B" e0
-	address "$A" $A4 $A6
-	within 30 with_users $NR
+	address "$A" "$A4" "$A6"
+	within 30 with_users "$NR"
 	all_arrive
 	expect "$(nic_stat "$A" tx_falcon_trains)" -gt 10 "trains of the new one"
 }
@@ -75,31 +75,31 @@ unplug_for_good()
 {
 	make_nics veth
 	start_transfers 500K 10000
-	within 20 with_users $NR
-	del_device $NIC_A
+	within 20 with_users "$NR"
+	del_device "$NIC_A"
 	address_moves
 	all_arrive
 }
 
 address_moves()
 {
-	ip -n "$A" addr add $A4/24 dev w0
+	ip -n "$A" addr add "$A4/24" dev w0
 }
 
 reload_during_transfers()
 {
 	make_nics direct
 	start_transfers 1M 20000
-	within 20 with_users $NR
+	within 20 with_users "$NR"
 	for _ in 1 2 3; do
-		devlink dev reload e2100sim/e2100sim$NIC_A >/dev/null
-		devlink dev reload e2100sim/e2100sim$NIC_B >/dev/null
-		within 30 with_users $NR
+		devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
+		devlink dev reload "e2100sim/e2100sim$NIC_B" >/dev/null
+		within 30 with_users "$NR"
 		sleep 0.5
 	done
 	not_done
 	all_arrive
-	[ "$(devlink -j health diagnose e2100sim/e2100sim$NIC_A reporter fw |
+	[ "$(devlink -j health diagnose "e2100sim/e2100sim$NIC_A" reporter fw |
 		grep -o '"resets":[0-9]*' | cut -d: -f2)" = 3 ]
 }
 
@@ -108,11 +108,11 @@ counter_steps_at_reload()
 {
 	make_nics direct
 	start_transfers 700K 20000
-	within 20 with_users $NR
+	within 20 with_users "$NR"
 	for ms in 1000 4000000000 5; do
-		param $NIC_A counter_ms $ms
-		devlink dev reload e2100sim/e2100sim$NIC_A >/dev/null
-		within 30 with_users $NR
+		param "$NIC_A" counter_ms "$ms"
+		devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
+		within 30 with_users "$NR"
 	done
 	not_done
 	all_arrive
@@ -123,24 +123,24 @@ health_reporter_recovers()
 {
 	make_nics direct
 	start_transfers 500K 20000
-	within 20 with_users $NR
-	knob $NIC_A break 1
-	within 30 with_users $NR
+	within 20 with_users "$NR"
+	knob "$NIC_A" break 1
+	within 30 with_users "$NR"
 	all_arrive
-	devlink health show e2100sim/e2100sim$NIC_A reporter fw >"$scratch/health"
+	devlink health show "e2100sim/e2100sim$NIC_A" reporter fw >"$scratch/health"
 	grep -q "state healthy error 1 recover 1" "$scratch/health"
 }
 
 dead_until_an_operator_recovers()
 {
 	make_nics direct
-	devlink health set e2100sim/e2100sim$NIC_A reporter fw \
+	devlink health set "e2100sim/e2100sim$NIC_A" reporter fw \
 		auto_recover false
-	knob $NIC_A break 1 2>/dev/null || :
-	fails in_a ping -q -c 1 -W 1 $B4 >/dev/null
-	fails devlink health test e2100sim/e2100sim$NIC_A reporter fw 2>/dev/null
-	devlink health recover e2100sim/e2100sim$NIC_A reporter fw
-	in_a ping -q -c 1 $B4 >/dev/null
+	knob "$NIC_A" break 1 2>/dev/null || :
+	fails in_a ping -q -c 1 -W 1 "$B4" >/dev/null
+	fails devlink health test "e2100sim/e2100sim$NIC_A" reporter fw 2>/dev/null
+	devlink health recover "e2100sim/e2100sim$NIC_A" reporter fw
+	in_a ping -q -c 1 "$B4" >/dev/null
 }
 
 # A namespace that dies takes its connections and lets the port go.
@@ -148,12 +148,12 @@ namespace_goes_under_load()
 {
 	make_nics direct
 	start_transfers 2M 20000
-	within 20 with_users $NR
+	within 20 with_users "$NR"
 	end_jobs
 	ip netns del "$A"
-	within 60 test -n "$(netdev_of $NIC_A)"
-	within 60 eval '[ "$(cat $DEBUG/e2100sim$NIC_A/port0/contexts)" = "0 0" ]'
-	del_device $NIC_A
+	within 60 netdev_of "$NIC_A"
+	within 60 no_contexts "$NIC_A"
+	del_device "$NIC_A"
 }
 
 module_comes_and_goes()
@@ -162,11 +162,11 @@ module_comes_and_goes()
 	for _ in $(seq 10); do
 		within 30 modprobe -r e2100sim
 		modprobe e2100sim
-		new_device $NIC_A 2 2
+		new_device "$NIC_A" 2 2
 	done
 	within 30 modprobe -r e2100sim
-	[ ! -e $BUS ]
-	[ ! -e $DEBUG ]
+	[ ! -e "$BUS" ]
+	[ ! -e "$DEBUG" ]
 	modprobe e2100sim
 }
 
@@ -174,7 +174,7 @@ connections_keep_the_module()
 {
 	make_nics direct
 	start_transfers 1M 20000
-	within 20 with_users $NR
+	within 20 with_users "$NR"
 	fails modprobe -r e2100sim 2>/dev/null
 	all_arrive
 }

@@ -1,0 +1,151 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# The cache of contexts: more connections than it has entries. An own count,
+# of the look-ups as they are traced, says what hits and misses must be.
+
+. "$(dirname "$0")/lib.sh"
+need_e2100
+need_command falcon_many awk
+
+CONNS=${CONNS:-1000}
+ENTRIES=${ENTRIES:-100}
+TRACING=/sys/kernel/tracing
+
+trace_look_ups()
+{
+	[ -e "$TRACING"/events ] || mount -t tracefs none "$TRACING"
+	echo 32768 >"$TRACING"/buffer_size_kb
+	echo nop >"$TRACING"/current_tracer
+	echo >"$TRACING"/trace
+	echo "$1" >"$TRACING"/events/e2100sim/e2100_ctx/enable
+}
+
+# own_count DEVICE: "hits misses" of a cache of $ENTRIES that replaces the least
+# recently used, from the trace: a list, and who is in it.
+own_count()
+{
+	awk -v dev="dev=$1" -v entries="$ENTRIES" '
+	function unlink_cid(c) {
+		next_of[prev_of[c]] = next_of[c]
+		prev_of[next_of[c]] = prev_of[c]
+		delete prev_of[c]
+		delete next_of[c]
+		count--
+	}
+	function push(c) {
+		next_of[c] = next_of["head"]
+		prev_of[c] = "head"
+		prev_of[next_of["head"]] = c
+		next_of["head"] = c
+		count++
+	}
+	BEGIN { next_of["head"] = "tail"; prev_of["tail"] = "head" }
+	/e2100_ctx:/ {
+		for (i = 1; i <= NF && $i != "e2100_ctx:"; i++);
+		if ($(i + 1) != dev)
+			next
+		c = $(i + 2) $(i + 3)
+		if (c in prev_of) {
+			unlink_cid(c)
+			if ($(i + 4) != "del")
+				hits++
+		} else {
+			misses++
+		}
+		if ($(i + 4) != "del")
+			push(c)
+		if (count > entries)
+			unlink_cid(prev_of["tail"])
+	}
+	END { print hits + 0, misses + 0 }' "$scratch/trace"
+}
+
+counted()
+{
+	echo "$(nic_stat "$1" ctx_hit) $(nic_stat "$1" ctx_miss)"
+}
+
+hits_and_misses_are_as_traced()
+{
+	local a b lost
+
+	make_nics direct
+	param "$NIC_A" cache_entries "$ENTRIES"
+	param "$NIC_B" cache_entries "$ENTRIES"
+	both sysctl -q net.falcon.max_conns=$((CONNS * 2))
+	mkfifo "$scratch/hold"
+	trace_look_ups 1
+	in_b falcon_many -v -n "$CONNS" -l >"$scratch/ready" \
+		< <(exec sleep 1000) &
+	in_a falcon_many -v -n "$CONNS" "$B4" >"$scratch/up" \
+		< <(exec sleep 1000) &
+	within "${PATIENCE:-100}" grep -q ready "$scratch/up"
+	sleep 1
+	expect "$(cut -d' ' -f1 "$DEBUG/e2100sim$NIC_A/port0/contexts")" -eq \
+		"$CONNS" "contexts"
+	expect "$(cut -d' ' -f2 "$DEBUG/e2100sim$NIC_A/port0/contexts")" -eq \
+		"$ENTRIES" "contexts at hand"
+	trace_off
+	cat "$TRACING"/trace >"$scratch/trace"
+	lost=$(cat "$TRACING"/per_cpu/cpu*/stats |
+		awk '/^(overrun|dropped events)/ { n += $NF } END { print n }')
+	expect "$lost" -eq 0 "look-ups that the trace lost"
+	a=$(own_count "$NIC_A")
+	b=$(own_count "$NIC_B")
+	echo "# $CONNS connections, $ENTRIES entries: hits and misses $a, $b"
+	echo "# counted by the devices: $count_a, $count_b"
+	[ "$a" = "$count_a" ]
+	[ "$b" = "$count_b" ]
+	expect "${a#* }" -ge "$CONNS" "misses"
+}
+
+# No look-up may fall between the last one traced and the counters.
+trace_off()
+{
+	local before after
+
+	while :; do
+		before="$(counted "$A") $(counted "$B")"
+		echo 0 >"$TRACING"/events/e2100sim/e2100_ctx/enable
+		after="$(counted "$A") $(counted "$B")"
+		[ "$before" != "$after" ] || break
+		return 1
+	done
+	count_a=$(counted "$A")
+	count_b=$(counted "$B")
+}
+
+# What a miss costs is seen in the latency of one connection among many.
+a_miss_takes_its_time()
+{
+	local quick slow
+
+	make_nics direct
+	quick=$(in_a ping -q -c 2 "$B4" >/dev/null; ping_pong)
+	param "$NIC_B" cache_miss_ns 1000000
+	param "$NIC_B" cache_entries 0
+	slow=$(ping_pong)
+	expect "$slow" -lt $((quick + 3000)) "no entries: all are at hand, us"
+	param "$NIC_B" cache_hit_ns 1000000
+	slow=$(ping_pong)
+	echo "# $quick us, $slow us with a look-up of 1000 us each way"
+	expect "$slow" -ge $((quick / 2 + 1000)) "round trip, us"
+}
+
+# Median of ping-pongs, us.
+ping_pong()
+{
+	local receiver
+
+	in_b falcon_xfer -l -L 50 -m 64 >/dev/null &
+	receiver=$!
+	in_a falcon_xfer -L 50 -m 64 "$B4" >"$scratch/pings"
+	wait "$receiver"
+	number "$scratch/pings" rtt_p50_us | cut -d. -f1
+}
+
+run_tests hits_and_misses_are_as_traced a_miss_takes_its_time
+status=$?
+drop_nics
+exit $status
