@@ -11,6 +11,11 @@
 #include <linux/version.h>
 #include <net/devlink.h>
 
+/* 6.6: segmentation has a header of its own. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#include <net/gso.h>
+#endif
+
 /* 6.4: files of a bus see it constant. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 4, 0)
 #define e2100_bus_type	const struct bus_type

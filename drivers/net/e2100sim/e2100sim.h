@@ -367,6 +367,7 @@ int e2100_tx_falcon(struct e2100_port *port, struct falcon_nic_ctx *ctx,
 
 /* rx.c */
 void e2100_rx_init(struct e2100_port *port);
+void e2100_rx_free(struct e2100_port *port);
 void e2100_rx_open(struct e2100_port *port);
 void e2100_rx_stop(struct e2100_port *port);
 void e2100_rx(struct e2100_port *port, struct sk_buff *skb);

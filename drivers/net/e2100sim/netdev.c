@@ -155,8 +155,11 @@ static int e2100_queues_new(struct e2100_port *port)
 
 	port->txq = kcalloc(nr, sizeof(*port->txq), GFP_KERNEL);
 	port->rxq = kcalloc(nr, sizeof(*port->rxq), GFP_KERNEL);
-	if (!port->txq || !port->rxq)
+	if (!port->txq || !port->rxq) {
+		kfree(port->rxq);
+		port->rxq = NULL;
 		return -ENOMEM;
+	}
 	e2100_tx_init(port);
 	e2100_rx_init(port);
 	return 0;
@@ -218,7 +221,7 @@ struct e2100_port *e2100_port_new(struct e2100_dev *dev, unsigned int index)
 netdev:
 	unregister_netdev(netdev);
 queues:
-	kfree(port->rxq);
+	e2100_rx_free(port);
 	kfree(port->txq);
 	free_percpu(netdev->tstats);
 free:
@@ -242,7 +245,7 @@ void e2100_port_free(struct e2100_port *port)
 		e2100_unlink(port);
 	unregister_netdevice(netdev);
 	rtnl_unlock();
-	kfree(port->rxq);
+	e2100_rx_free(port);
 	kfree(port->txq);
 	free_percpu(netdev->tstats);
 	free_netdev(netdev);

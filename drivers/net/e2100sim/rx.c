@@ -10,6 +10,7 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/slab.h>
 #include <linux/udp.h>
 #include <net/busy_poll.h>
 #include <net/falcon_wire.h>
@@ -276,6 +277,21 @@ void e2100_rx_init(struct e2100_port *port)
 		q->timer.function = e2100_rxq_timer;
 		netif_napi_add(port->netdev, &q->napi, e2100_poll);
 	}
+}
+
+/**
+ * e2100_rx_free - the end of the receive queues
+ * @port:	down, or never registered
+ *
+ * Context: process, may sleep.
+ */
+void e2100_rx_free(struct e2100_port *port)
+{
+	unsigned int i;
+
+	for (i = 0; port->rxq && i < port->nr_queues; i++)
+		netif_napi_del(&port->rxq[i].napi);
+	kfree(port->rxq);
 }
 
 /**
