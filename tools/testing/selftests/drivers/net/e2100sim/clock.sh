@@ -33,7 +33,7 @@ phc_is_set_stepped_and_bent()
 {
 	make_nics direct
 	phc "$NIC_A" set $((1000 * SEC))
-	near "$(phc "$NIC_A" get)" $((1000 * SEC)) $SEC "set"
+	near "$(phc "$NIC_A" get)" $((1000 * SEC)) "$SEC" "set"
 	phc "$NIC_A" step $((-400 * SEC))
 	near "$(phc "$NIC_A" get)" $((600 * SEC)) $((2 * SEC)) "stepped"
 	phc "$NIC_A" freq 50000000

@@ -5,7 +5,7 @@
  *	e2100_phc /dev/ptpN get | set NS | step NS | freq PPB | wild SECONDS
  *	e2100_phc -s IFNAME PORT	stamps of a datagram sent to itself
  *
- * wild sets and steps the clock to and fro all the time. -s switches stamps
+ * wild sets, steps and bends the clock all the time. -s switches stamps
  * on, waits for one datagram on PORT, and prints the stamp of its arrival by
  * the device; "-t IFNAME ADDRESS PORT" sends one, and prints that of its
  * departure.
