@@ -9,6 +9,7 @@ nic_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tools/testing/selftests/net/falcon/lib.sh
 . "$nic_here/../../../net/falcon/lib.sh"
 
+PATH=$nic_here:$PATH
 BUS=/sys/bus/e2100sim
 DEBUG=/sys/kernel/debug/e2100sim
 NIC_A=7 NIC_B=8
@@ -41,7 +42,7 @@ del_device()
 # The netdev of a device's port, while it is in this namespace.
 netdev_of()
 {
-	find "$BUS/devices/e2100sim$1/net" -mindepth 1 -printf '%f\n' |
+	find "$BUS/devices/e2100sim$1/net" -mindepth 1 -maxdepth 1 -printf '%f\n' |
 		sort | sed -n "$((${2:-0} + 1))p" | grep .
 }
 
