@@ -36,7 +36,8 @@ packages_of()
 		echo gcc make libc6-dev libelf-dev libmnl-dev libibverbs-dev \
 			pkg-config bc kmod xz-utils @headers-6.1 @headers-6.12 ;;
 	unit)
-		echo gcc make libc6-dev libssl-dev python3-minimal spin ;;
+		echo gcc make libc6-dev libssl-dev python3-minimal \
+			python3-cryptography spin ;;
 	sim)
 		echo gcc make libc6-dev libssl-dev gnuplot-nox ;;
 	lint)

@@ -4,7 +4,8 @@
 # psp_vectors.py - known answers of PSP, computed by python3-cryptography.
 #
 # Prints the header that net/falcon/psp_test.c includes. With --check FILE it
-# compares instead: exit status 1 if FILE is not what it would print.
+# compares instead, and prints TAP: exit status 1 if FILE is not what it would
+# print.
 
 import difflib
 import sys
@@ -114,8 +115,11 @@ def main():
             have = f.read()
         diff = list(difflib.unified_diff(have.splitlines(),
                                          header().splitlines(), lineterm=""))
-        print("\n".join(diff) if diff else
-              "%s: as computed here" % sys.argv[2])
+        print("1..1")
+        for line in diff:
+            print("#", line)
+        print("%sok 1 - %s is what is computed here" %
+              ("not " if diff else "", sys.argv[2]))
         return 1 if diff else 0
     sys.stdout.write(header())
     return 0
