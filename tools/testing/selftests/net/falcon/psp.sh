@@ -124,33 +124,34 @@ rotate()
 	both falcon key rotate wait 20
 }
 
-# under_rotation N BYTES: a stream that lasts for N rotations of both ends
+# under_rotation N BYTES: both ends rotate while a stream lasts, N times at least
 under_rotation()
 {
-	local i sender
+	local i=0 sender
 
 	transfer 4 -b "$2" -m 8K -e 2000 &
 	sender=$!
-	within 10 falcon -N "$A" conn state established
-	sleep 0.5
-	for ((i = 0; i < $1; i++)); do
+	sleep 1
+	while kill -0 $sender 2>/dev/null; do
 		rotate
+		i=$((i + 1))
 	done
-	kill -0 $sender
 	wait $sender
+	echo "# $i rotations"
+	expect $i -ge "$1" rotations
 }
 
 # 9.2.2.3: new device keys while data flows; each packet is acceptable.
 rotations_lose_nothing()
 {
-	local n=10 bytes=60M end
+	local n=5 bytes=40M end
 
-	[ -z "${FULL-}" ] || n=100 bytes=600M
+	[ -z "${FULL-}" ] || n=100 bytes=800M
 	make_pair
 	cipher 1
 	under_rotation $n $bytes
 	for end in "$A" "$B"; do
-		expect "$(counter "$end" key_rotations)" -eq $n "rotations"
+		expect "$(counter "$end" key_rotations)" -ge $n "rotations"
 		expect "$(counter "$end" in_bad_spi)" -eq 0 "wrong SPIs"
 		expect "$(counter "$end" in_bad_icv)" -eq 0 "not authentic"
 		expect "$(counter "$end" out_no_key)" -eq 0 "without a key"
@@ -165,10 +166,10 @@ nonces_are_new_across_rotations()
 	make_pair 1500
 	per_packet
 	cipher 1
-	capture under_rotation 3 6M
+	capture under_rotation 2 12M
 	decodes
 	expect "$(sed -n 's/.* keys \([0-9]*\) .*/\1/p' "$scratch/decoded")" \
-		-ge 6 "keys seen"
+		-ge 4 "keys seen"
 	drop_pair
 }
 
