@@ -124,6 +124,13 @@ bench bench-verbs demo:
 .PHONY: bench-psp
 bench-psp:
 	KVER='$(KVER)' scripts/bench.sh psp
+# The protocol alone, in user space
+.PHONY: bench-core bench-fae
+bench-core:
+	$(MAKE) --no-print-directory -C tools/testing/falcon/bench B='core state'
+
+bench-fae:
+	$(MAKE) --no-print-directory -C tools/testing/falcon/bench B=fae
 
 # --- kernels -----------------------------------------------------------------
 
@@ -170,6 +177,9 @@ help:
 	@echo '          bench               Falcon beside TCP, on the same link'
 	@echo '          bench-verbs         verbs over Falcon beside rxe and TCP, two VMs'
 	@echo '          bench-psp           what encryption costs, beside kernel TLS'
+	@echo '          bench-core          packets a second and cycles each of the protocol alone,'
+	@echo '                              and the cache lines of a connection that they use'
+	@echo '          bench-fae           events a second of congestion control'
 	@echo 'Kernels:  debug-kernel        build one with the checkers, in build/debug-kernel'
 	@echo 'Choose:   KVER=6.1|6.12|debug|RELEASE, or KDIR=DIRECTORY of headers;'
 	@echo '          DEBUG_KERNEL=DIRECTORY of a ready debug kernel'

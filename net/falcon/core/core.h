@@ -95,6 +95,7 @@ enum falcon_win {
  * @fae:		congestion control algorithm
  */
 struct falcon_core_cfg {
+	/* used for every packet */
 	u32 cid;
 	u32 peer_cid;
 	u32 peer_fn;
@@ -104,30 +105,32 @@ struct falcon_core_cfg {
 	u8  nr_flows;
 	u8  max_attempts;
 	u8  win_shift;
+	u8  flow_burst;
+	u8  ar_percent;
+	u8  ooo_threshold;
+	u16 mtu;
+	u16 ar_fcwnd;
+	u16 ack_coalesce_pkts;
+	u16 ar_last_bytes;
+	bool delay_absolute;
+	u32 ack_coalesce_ns;
+	u32 ack_slack_ns;
+	u32 delay_target;
+	u64 min_rto_ns;
+	u64 max_rto_ns;
+	u64 txn_timeout_ns;
+	u64 user_timeout_ns;
+	const struct falcon_fae_ops *fae;
+
+	/* used once */
 	u32 tx_psn[FALCON_NR_WIN];
 	u32 rx_psn[FALCON_NR_WIN];
 	u32 tx_rsn;
 	u32 rx_rsn;
 	u16 tx_win[FALCON_NR_WIN];
 	u16 rx_win[FALCON_NR_WIN];
-	u16 mtu;
 	u64 rto_ns;
-	u64 min_rto_ns;
-	u64 max_rto_ns;
-	u32 ack_coalesce_ns;
-	u32 ack_slack_ns;
-	u16 ack_coalesce_pkts;
-	u16 ar_fcwnd;
-	u8  ar_percent;
-	u16 ar_last_bytes;
-	u8  ooo_threshold;
-	bool delay_absolute;
-	u32 delay_target;
-	u64 txn_timeout_ns;
-	u64 user_timeout_ns;
 	u32 flow_seed;
-	u8  flow_burst;
-	const struct falcon_fae_ops *fae;
 };
 
 /* The largest receiver window: that of section 9, or wider if agreed. */
@@ -436,20 +439,27 @@ struct falcon_rsn_win {
 	u8  timeout;			/* of the last RNR, for later RSNs */
 };
 
-/* The protocol state of one connection. First what every packet touches. */
+/*
+ * The protocol state of one connection, what every packet touches together. The
+ * bench_state program counts the cache lines.
+ */
 struct falcon_core {
 	struct falcon_core_cfg cfg;
 
 	/* packet delivery, transmit side */
 	struct falcon_txwin tx[FALCON_NR_WIN];
-	struct falcon_flow flow[FALCON_MAX_FLOWS];
 	struct list_head lost[FALCON_NR_CLASS];	/* to retransmit, PSN order */
 	struct list_head rnr;		/* push data waiting out an RNR */
+	u32 nic_time_marker;
 	u16 ncwnd;
 	u8  ncwnd_direction;
 	u8  last_flow;
 	u8  flow_run;			/* packets in a row on it */
-	u32 nic_time_marker;
+	u8  tlp_probes;			/* sent since something was delivered */
+	bool progress;			/* something was delivered just now */
+	bool dying;			/* fatal error, to be carried out */
+	u32 nr_flight;
+	u32 ar_count;
 	u64 rto_ns;
 	u64 srtt_ns;
 	u64 rttvar_ns;			/* mean deviation from srtt_ns */
@@ -458,50 +468,46 @@ struct falcon_core {
 	u64 last_rx_ns;			/* last valid packet of the peer */
 	u64 silent_ns;			/* first transmission since then, or never */
 	u64 echo_sent_ns;		/* ACK in hand: when what it echoes left */
-	u32 nr_flight;
-	u32 ar_count;
-	u8  tlp_probes;			/* sent since something was delivered */
-	bool progress;			/* something was delivered just now */
-	bool dying;			/* fatal error, to be carried out */
 
 	/* packet delivery, receive side */
-	struct falcon_rxwin rx[FALCON_NR_WIN];
+	u64 ack_due_ns;			/* coalescing timer; FALCON_NO_TIMER */
 	u32 ack_t1, ack_t2;		/* of the most recent packet */
+	u32 cc_metadata;
+	u16 ecn_count;
+	u16 ack_pending;		/* packets since the last ACK */
 	u8  ack_flow;
 	u8  ack_hops;
 	u8  rx_level;			/* ULP's receive buffer, 0..31 */
 	bool ack_now;
 	bool ack_extended;		/* the next ACK is an EACK */
-	u16 ack_pending;		/* packets since the last ACK */
-	u64 ack_due_ns;			/* coalescing timer; FALCON_NO_TIMER */
-	u16 ecn_count;
-	u32 cc_metadata;
-	struct falcon_nack_ev nack[FALCON_NACK_QUEUE];
 	u8  nr_nacks;
 
 	/* transaction sublayer */
+	u8  sched_turn;			/* queue to serve next */
+	u8  fatal;			/* enum falcon_cmpl that killed it, or 0 */
 	u32 tx_nrsn, tx_brsn;		/* 8.4.1 */
 	u32 rx_nrsn, rx_brsn;		/* 8.5.1 */
 	u64 expire_ns;			/* no transaction expires before */
 	u64 reclaim_ns;			/* nothing held is given up before */
 	struct list_head init_txns;	/* initiator, RSN order */
 	struct list_head sched[FALCON_NR_QUEUE];
-	u8  sched_turn;			/* queue to serve next */
 	struct list_head reorder;	/* target: held, RSN order */
 	struct list_head nacked;	/* target: push answered CIE/NRE/CID */
 	struct list_head pull_rnr;	/* target, unordered: by due_ns */
-	struct falcon_rsn_win rsn;
 
 	/* effects, taken by the caller */
 	struct list_head deliver;	/* struct falcon_rxpkt::node */
 	struct list_head complete;	/* struct falcon_txn::node */
 	struct list_head release;	/* struct falcon_resp::node */
 	struct list_head drop;		/* struct falcon_rxpkt::node to free */
-	u8  fatal;			/* enum falcon_cmpl that killed it, or 0 */
 
 	struct falcon_resources *res;
 	struct falcon_res_use use;
+	struct falcon_rxwin rx[FALCON_NR_WIN];
+	struct falcon_rsn_win rsn;
 	struct falcon_core_stats stats;
+	struct falcon_flow flow[FALCON_MAX_FLOWS];
+	struct falcon_nack_ev nack[FALCON_NACK_QUEUE];
 };
 
 /* What becomes of a packet given to falcon_core_rx(). */
