@@ -148,6 +148,7 @@ struct falcon_rxpkt {
  * struct falcon_txn - a transaction at its initiator
  * @pkt:	the push data or pull request packet
  * @node:	initiator's transactions in RSN order, then the completion list
+ * @by_rsn:	pulls that were sent and wait for their data
  * @rx:		pull: the pull data, with its payload; NULL on error or if empty.
  *		The ULP owns it after completion
  * @expires_ns:	time-out that reclaims it
@@ -160,6 +161,7 @@ struct falcon_rxpkt {
 struct falcon_txn {
 	struct falcon_txpkt pkt;
 	struct list_head node;
+	struct hlist_node by_rsn;
 	struct falcon_rxpkt *rx;
 	u64 expires_ns;
 	u8  state;

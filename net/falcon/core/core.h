@@ -30,6 +30,7 @@
 #define FALCON_RX_WIN_DATA	128	/* 9: receiver data window */
 #define FALCON_RX_WIN_MAX	(FALCON_RX_WIN_DATA << FALCON_WIN_SHIFT_MAX)
 #define FALCON_TX_WIN_MAX	1024
+#define FALCON_PULL_BUCKETS	16	/* for 64 requests, 4 in each */
 #define FALCON_NACK_QUEUE	8	/* pending NACKs; a lost NACK is recovered */
 #define FALCON_NO_TIMER		(~0ULL)
 
@@ -508,6 +509,7 @@ struct falcon_core {
 	struct falcon_core_stats stats;
 	struct falcon_flow flow[FALCON_MAX_FLOWS];
 	struct falcon_nack_ev nack[FALCON_NACK_QUEUE];
+	struct hlist_head pulls[FALCON_PULL_BUCKETS]; /* sent, by RSN */
 };
 
 /* What becomes of a packet given to falcon_core_rx(). */

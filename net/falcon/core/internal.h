@@ -132,7 +132,7 @@ bool falcon_pdl_push_open(const struct falcon_core *c,
 			  const struct falcon_rxpkt *rx);
 
 /* tl_initiator.c */
-void falcon_init_sent(struct falcon_txn *txn);
+void falcon_init_sent(struct falcon_core *c, struct falcon_txn *txn);
 void falcon_init_acked(struct falcon_core *c, struct falcon_txn *txn);
 enum falcon_rx_verdict falcon_init_pull_data(struct falcon_core *c,
 					     struct falcon_rxpkt *rx,

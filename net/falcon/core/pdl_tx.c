@@ -282,7 +282,7 @@ static void falcon_tx_first(struct falcon_core *c, struct falcon_txpkt *p)
 	c->stats.tx_bytes += p->len;
 	if (falcon_pkt_is_request(p)) {
 		w->orc++;
-		falcon_init_sent(falcon_pkt_txn(p));
+		falcon_init_sent(c, falcon_pkt_txn(p));
 	} else {
 		falcon_target_sent(falcon_pkt_resp(p));
 	}

@@ -90,6 +90,7 @@ static int falcon_init_submit(struct falcon_core *c, struct falcon_txn *txn,
 		return falcon_init_refuse(txn, FALCON_CMPL_LOCAL_RSRC, err);
 
 	falcon_pkt_init(&txn->pkt, type, c->tx_nrsn++, payload, len, req_len);
+	INIT_HLIST_NODE(&txn->by_rsn);
 	txn->rx = NULL;
 	txn->state = pull ? FALCON_PULL_REQ_ULP_RX : FALCON_PUSH_REQ_ULP_RX;
 	txn->cmpl = FALCON_CMPL_ACK;
@@ -145,6 +146,7 @@ int falcon_core_pull(struct falcon_core *c, struct falcon_txn *txn,
 /* Hands a transaction to the ULP, and its resources back. */
 static void falcon_init_complete(struct falcon_core *c, struct falcon_txn *txn)
 {
+	hlist_del_init(&txn->by_rsn);
 	falcon_init_state(txn, txn->pull ? FALCON_PULL_DATA_ULP_TX :
 					   FALCON_PUSH_CPL_TX);
 	falcon_res_put(c->res, &c->use, FALCON_POOL_TX_REQ,
@@ -196,10 +198,18 @@ static void falcon_init_finish(struct falcon_core *c, struct falcon_txn *txn,
 		falcon_init_update_brsn(c);
 }
 
-void falcon_init_sent(struct falcon_txn *txn)
+static struct hlist_head *falcon_pull_bucket(struct falcon_core *c, u32 rsn)
+{
+	return &c->pulls[rsn % FALCON_PULL_BUCKETS];
+}
+
+void falcon_init_sent(struct falcon_core *c, struct falcon_txn *txn)
 {
 	falcon_init_state(txn, txn->pull ? FALCON_PULL_REQ_TX :
 					   FALCON_PUSH_DATA_TX);
+	if (txn->pull)
+		hlist_add_head(&txn->by_rsn,
+			       falcon_pull_bucket(c, txn->pkt.rsn));
 }
 
 /* Section 11: what a resync in place of the packet means to the ULP */
@@ -247,15 +257,10 @@ static struct falcon_txn *falcon_init_find_pull(struct falcon_core *c, u32 rsn)
 {
 	struct falcon_txn *txn;
 
-	list_for_each_entry(txn, &c->init_txns, node) {
-		if (txn->pkt.rsn != rsn)
-			continue;
-		if (!txn->pull || txn->done ||
-		    txn->pkt.type == FALCON_PKT_RESYNC ||
-		    !falcon_pkt_sent(&txn->pkt))
-			break;
-		return txn;
-	}
+	hlist_for_each_entry(txn, falcon_pull_bucket(c, rsn), by_rsn)
+		if (txn->pkt.rsn == rsn)
+			return txn->done ||
+			       txn->pkt.type == FALCON_PKT_RESYNC ? NULL : txn;
 	return NULL;
 }
 

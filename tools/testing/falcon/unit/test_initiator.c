@@ -155,6 +155,23 @@ TEST(pull_data_before_request_8_4_3_2)
 	EXPECT_EQ(s.c.stats.rx_bad_pkt, 1);
 }
 
+/* spec: 8.4.3.2-2 among a thousand pulls, last asked first answered */
+TEST(pull_data_among_many_8_4_3_2)
+{
+	u32 i;
+
+	solo_init(&s, false);
+	for (i = 0; i < 1000; i++)
+		solo_pull(&s, 10);
+	ASSERT_EQ(solo_flush(&s), 1000);
+	for (i = 0; i < 1000; i++) {
+		EXPECT_TRUE(solo_rx_pull_data(&s, 2 * i, 999 - i, 10));
+		completes(&s.txn[999 - i], FALCON_CMPL_ACK);
+		EXPECT_TRUE(!solo_rx_pull_data(&s, 2 * i + 1, 999 - i, 10));
+	}
+	EXPECT_EQ(s.c.stats.rx_bad_pkt, 1000);
+}
+
 /* spec: 8.4.3.2-2 a second answer is dropped */
 TEST(pull_data_twice_8_4_3_2)
 {

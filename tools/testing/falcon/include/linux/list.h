@@ -174,4 +174,40 @@ static inline void list_splice_tail_init(struct list_head *l,
 	     !list_entry_is_head(pos, h, m);				\
 	     pos = n, n = list_prev_entry(n, m))
 
+/* Lists with a head of one pointer */
+static inline void INIT_HLIST_NODE(struct hlist_node *n)
+{
+	n->next = NULL;
+	n->pprev = NULL;
+}
+
+static inline void hlist_add_head(struct hlist_node *n, struct hlist_head *h)
+{
+	n->next = h->first;
+	if (h->first)
+		h->first->pprev = &n->next;
+	h->first = n;
+	n->pprev = &h->first;
+}
+
+static inline void hlist_del_init(struct hlist_node *n)
+{
+	if (!n->pprev)
+		return;
+	*n->pprev = n->next;
+	if (n->next)
+		n->next->pprev = n->pprev;
+	INIT_HLIST_NODE(n);
+}
+
+#define shim_hlist_entry(p, type, member) \
+	((p) ? container_of(p, type, member) : NULL)
+
+#define hlist_for_each_entry(pos, head, member)				\
+	for (pos = shim_hlist_entry((head)->first, __typeof__(*(pos)),	\
+				    member);				\
+	     pos;							\
+	     pos = shim_hlist_entry((pos)->member.next,			\
+				    __typeof__(*(pos)), member))
+
 #endif
