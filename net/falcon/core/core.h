@@ -437,7 +437,7 @@ struct falcon_rsn_win {
 	u64 rnr[FALCON_RSN_WIN / 64];	/* RNR NACKed and not accepted since */
 	u64 at_ulp[FALCON_RSN_WIN / 64]; /* of these, delivered again */
 	u16 nr_rnr;
-	u8  timeout;			/* of the last RNR, for later RSNs */
+	u8  timeout;			/* of the oldest RNR, for later RSNs */
 };
 
 /*

@@ -134,16 +134,19 @@ static void falcon_rsn_accept(struct falcon_core *c, u32 rsn)
 	}
 }
 
+/* Later RSNs wait as long as the oldest: it may be tried again no sooner. */
 static void falcon_rsn_rnr(struct falcon_core *c, u32 rsn, u8 timeout)
 {
 	struct falcon_rsn_win *w = &c->rsn;
+	u32 oldest;
 
 	if (!falcon_ring_test(w->rnr, RING, rsn)) {
 		falcon_ring_set(w->rnr, RING, rsn);
 		w->nr_rnr++;
 	}
 	falcon_ring_clear(w->at_ulp, RING, rsn);
-	w->timeout = timeout;
+	if (falcon_rnr_barrier(c, &oldest) && oldest == rsn)
+		w->timeout = timeout;
 }
 
 /* @rx has its turn: to the ULP, or away if a resync cancelled it. */

@@ -404,6 +404,28 @@ TEST(rnr_covers_later_pushes_8_5_3_4)
 	delivers_nothing();
 }
 
+/*
+ * spec: 8.5.3.4-3 the time-out of the oldest: a pull that is refused for long
+ * has later pushes wait as long, whatever the ULP said of one in between
+ */
+TEST(rnr_of_later_pushes_waits_for_the_oldest_8_5_3_4)
+{
+	struct falcon_rxpkt *rx[2];
+
+	solo_init(&s, true);
+	solo_rx_pull(&s, 0, 0);
+	solo_rx_push(&s, 0, 1);
+	rx[0] = delivers(0);
+	rx[1] = delivers(1);
+	falcon_core_target_rnr(&s.c, rx[0], 20, s.now);
+	falcon_core_target_rnr(&s.c, rx[1], 1, s.now);
+	expect_nack(0, FALCON_NACK_RNR);
+	EXPECT_EQ(s.pi.rnr_timeout, 1);
+	solo_rx_push(&s, 1, 2);
+	expect_nack(1, FALCON_NACK_RNR);
+	EXPECT_EQ(s.pi.rnr_timeout, 20);
+}
+
 /* spec: 8.5.3.4-3 until the ULP has accepted N; then in order */
 TEST(rnr_until_accepted_8_5_3_4)
 {
