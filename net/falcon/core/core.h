@@ -460,7 +460,6 @@ struct falcon_core {
 	bool progress;			/* something was delivered just now */
 	bool dying;			/* fatal error, to be carried out */
 	u32 nr_flight;
-	u32 ar_count;
 	u64 rto_ns;
 	u64 srtt_ns;
 	u64 rttvar_ns;			/* mean deviation from srtt_ns */
@@ -504,6 +503,7 @@ struct falcon_core {
 
 	struct falcon_resources *res;
 	struct falcon_res_use use;
+	u32 ar_count;			/* for AR on a share of packets */
 	struct falcon_rxwin rx[FALCON_NR_WIN];
 	struct falcon_rsn_win rsn;
 	struct falcon_core_stats stats;
