@@ -14,8 +14,14 @@ A unit test names the rules that it holds core to in the comment above it:
 	/* spec: ID [ID...] what it does, in our words */
 	TEST(name)
 
-or, without an id, a rule that the specification leaves to us. This joins both
-and writes conformance.rst; --check writes nothing. Either fails on a rule
+or, without an id, a rule that the specification leaves to us. A kselftest in
+tools/testing/selftests/net/falcon does so for what the kernel around core
+carries out, in a comment of one line above its function:
+
+	# spec: ID [ID...]
+	name()
+
+This joins all and writes conformance.rst; --check writes nothing. Either fails on a rule
 without test or code, on an id that no rule has, on a marker without test, and
 --check on a page that is stale.
 """
@@ -28,6 +34,7 @@ DOC = 'Documentation/networking/falcon/'
 TABLE = DOC + 'conformance.tsv'
 PAGE = DOC + 'conformance.rst'
 TESTS = 'tools/testing/falcon/unit'
+SELFTESTS = 'tools/testing/selftests/net/falcon'
 CORE = 'net/falcon/core/'
 
 ID = re.compile(r'\d+(?:\.\d+)*[-+]\d+$')
@@ -127,6 +134,24 @@ def markers(path):
         yield words, test.group(1)
 
 
+def join_selftests(rules):
+    for name in sorted(os.listdir(os.path.join(TOP, SELFTESTS))):
+        if not name.endswith('.sh'):
+            continue
+        for match in re.finditer(r'^# spec: (.*)\n(?:#.*\n)*(.*)',
+                                 read(f'{SELFTESTS}/{name}'), re.M):
+            test = re.match(r'(\w+)\(\)', match.group(2))
+            if not test:
+                complain(f'{SELFTESTS}/{name}: no test after "spec: '
+                         f'{match.group(1)}"')
+                continue
+            for rule_id in match.group(1).split():
+                if rule_id in rules:
+                    rules[rule_id].tests.append((name, test.group(1)))
+                else:
+                    complain(f'{name}: there is no rule {rule_id}')
+
+
 def join(rules):
     """Gives rules their tests; returns tests of rules that are our own."""
     own = []
@@ -181,6 +206,11 @@ def header(*names, widths):
             + cells(*[[name] for name in names]))
 
 
+def program(file):
+    """Of unit tests without prefix and suffix, of kselftests as it is"""
+    return file if file.endswith('.sh') else file[5:-2]
+
+
 def row(rule):
     text = [escape(rule.text)]
     if rule.note:
@@ -189,7 +219,7 @@ def row(rule):
         text += ['', f'*{note}*' if not rule.conflict() else f'**{note}**']
     held = ['none'] if rule.elsewhere() else []
     for file, test in rule.tests:
-        held += [f'| {file[5:-2]}: ``{test}``']
+        held += [f'| {program(file)}: ``{test}``']
     code = '' if rule.elsewhere() else f'``{rule.code}``'
     return cells([rule.id], text, [code], held or ['none'])
 
@@ -207,8 +237,9 @@ Conformance
 ===========
 
 The rules of OCP *Falcon Transport Protocol* Rev 0.9 in our words, where each
-is carried out, and the unit tests (``tools/testing/falcon/unit``) that hold
-the code to it. Files are in ``net/falcon/core``. A rule is numbered within
+is carried out, and the tests that hold the code to it: unit tests
+(``tools/testing/falcon/unit``), or kselftests, whose names end in ``.sh``
+(``tools/testing/selftests/net/falcon``). Files are in ``net/falcon/core``. A rule is numbered within
 its section: 9.1.2-3 is the third of 9.1.2; 9.1.4+2 is one of ours, beyond the
 specification. Where that contradicts itself the rule says what the conflict
 was resolved as. ``make conformance`` verifies that every rule has its code
@@ -237,6 +268,7 @@ def main():
         sys.exit('usage: scripts/conformance.py [--check]')
     rules = read_rules()
     own = join(rules)
+    join_selftests(rules)
     check(rules)
     text = page(rules, own)
     if not sys.argv[1:]:

@@ -8,7 +8,8 @@
  * first transmissions and retransmissions over both windows, leave in RSN
  * order: what may not leave now holds back all later RSNs (UR rule).
  *
- * The other level of 8.3, among connections, is the caller's.
+ * The other level of 8.3, among connections, is the caller's: in the kernel a
+ * connection sends so many packets and then waits for its next turn (conn.c).
  */
 #include <linux/minmax.h>
 #include "internal.h"

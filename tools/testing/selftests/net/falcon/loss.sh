@@ -68,6 +68,7 @@ duplicates_are_delivered_once()
 		"packets received of $sent sent"
 }
 
+# spec: 9.2.2.1-2
 corrupted_packets_are_refused()
 {
 	local before
