@@ -737,6 +737,7 @@ void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 	cfg->ar_fcwnd = READ_ONCE(s->ar_fcwnd);
 	cfg->ar_percent = READ_ONCE(s->ar_percent);
 	cfg->ooo_threshold = READ_ONCE(s->ooo_threshold);
+	cfg->gate_flight = READ_ONCE(s->gate_flight);
 	cfg->delay_absolute = READ_ONCE(s->delay_absolute);
 	cfg->delay_target = (u64)READ_ONCE(s->delay_target_us) * 1000000 /
 			    FALCON_TS_UNIT_PS;

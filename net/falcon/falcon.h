@@ -72,6 +72,7 @@ struct falcon_sysctls {
 	int ack_coalesce_us, ack_coalesce_pkts;
 	int ar_fcwnd, ar_percent;
 	int ooo_threshold;
+	int gate_flight;		/* fcwnd is of packets in flight */
 	int win_shift;			/* receiver windows, times 2^this */
 	int delay_target_us;
 	int delay_absolute;

@@ -212,6 +212,8 @@ const struct falcon_param falcon_params[] = {
 		     "packets that ask for an ACK above ar_fcwnd, percent"),
 	FALCON_PARAM(ooo_threshold, 3, 1, 128,
 		     "Out-of-order Distance Threshold, packets"),
+	FALCON_PARAM(gate_flight, 0, 0, 1,
+		     "fcwnd bounds 0: base + fcwnd (9.1.2), 1: packets in flight"),
 	FALCON_PARAM(win_shift, 0, 0, FALCON_WIN_SHIFT_MAX,
 		     "receiver windows of 64 and 128 packets, times 2^this"),
 	FALCON_PARAM(delay_target_us, 25, 1, 100000,

@@ -90,6 +90,9 @@ enum falcon_win {
  * @flow_burst:		packets that may follow each other on one flow while its
  *			window is open, so that they can leave as one train; at
  *			most 1: each takes the flow with the largest open window
+ * @gate_flight:	fcwnd bounds the packets in flight, not the distance of a PSN
+ *		from the window's base as in 9.1.2: one lost packet does not
+ *		hold back those that its successors have made room for
  * @delay_target:	base delay target, 131.072 ns units
  * @delay_absolute:	@delay_target is absolute (10.3); otherwise it is added
  *			to the smallest fabric delay seen
@@ -114,6 +117,7 @@ struct falcon_core_cfg {
 	u16 ack_coalesce_pkts;
 	u16 ar_last_bytes;
 	bool delay_absolute;
+	bool gate_flight;
 	u32 ack_coalesce_ns;
 	u32 ack_slack_ns;
 	u32 delay_target;

@@ -53,6 +53,17 @@ u32 falcon_flow_fcwnd_total(const struct falcon_core *c)
 	return sum;
 }
 
+/* Packets of a window in flight: not lost, not received, for all we know */
+u32 falcon_flow_outstanding(const struct falcon_core *c, u8 win)
+{
+	u32 sum = 0;
+	u8 i;
+
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		sum += c->flow[i].outstanding[win];
+	return sum;
+}
+
 static s32 falcon_flow_open(const struct falcon_flow *f, u8 win)
 {
 	return falcon_flow_fcwnd(f) - f->outstanding[win];

@@ -65,6 +65,7 @@ static inline struct falcon_resp *falcon_pkt_resp(struct falcon_txpkt *p)
 void falcon_flow_init(struct falcon_core *c);
 u32 falcon_flow_fcwnd(const struct falcon_flow *f);
 u32 falcon_flow_fcwnd_total(const struct falcon_core *c);
+u32 falcon_flow_outstanding(const struct falcon_core *c, u8 win);
 void falcon_flow_took(struct falcon_core *c, u8 flow);
 bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u8 *flow);
 u64 falcon_flow_depart(struct falcon_flow *f, u64 now_ns);

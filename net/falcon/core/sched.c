@@ -27,6 +27,19 @@ static struct falcon_txpkt *falcon_first_queued(struct falcon_core *c, u8 queue)
 					win_node);
 }
 
+/*
+ * 9.1.2: PSN < base + fcwnd; or fcwnd of packets in flight, if the connection is
+ * told so. Then the one at the base, which everything waits for, always passes.
+ */
+static bool falcon_fcwnd_open(const struct falcon_core *c, u8 win, u32 off,
+			      bool retx)
+{
+	if (!c->cfg.gate_flight)
+		return off < falcon_flow_fcwnd_total(c);
+	return (retx && !off) ||
+	       falcon_flow_outstanding(c, win) < falcon_flow_fcwnd_total(c);
+}
+
 /* 9.1.2, with @base and PSN of the packet's window */
 static bool falcon_gate(struct falcon_core *c, const struct falcon_txpkt *p,
 			u8 *flow)
@@ -36,7 +49,7 @@ static bool falcon_gate(struct falcon_core *c, const struct falcon_txpkt *p,
 	bool retx = falcon_pkt_sent(p);
 	u32 off = (retx ? p->psn : w->next) - w->base;
 
-	if (off >= falcon_flow_fcwnd_total(c))
+	if (!falcon_fcwnd_open(c, win, off, retx))
 		return false;
 	if (!retx && off >= w->size)
 		return false;
@@ -159,7 +172,7 @@ struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u8 *flow)
 bool falcon_sched_window_closes(const struct falcon_core *c, u8 win)
 {
 	const struct falcon_txwin *w = &c->tx[win];
-	u32 limit = min_t(u32, falcon_flow_fcwnd_total(c), w->size);
 
-	return w->next - w->base >= limit || w->orc >= c->ncwnd;
+	return w->next - w->base >= w->size || w->orc >= c->ncwnd ||
+	       !falcon_fcwnd_open(c, win, w->next - w->base, false);
 }

@@ -105,6 +105,7 @@ static void set_up(void)
 		cfg.rx_psn[k] = psn;
 		cfg.tx_win[k] = 1 + below(200);
 	}
+	cfg.gate_flight = budgets & 32;
 	cfg.win_shift = below(FALCON_WIN_SHIFT_MAX + 1);
 	cfg.rx_win[0] = falcon_win_max(&cfg, 0) >> below(5);
 	cfg.rx_win[1] = falcon_win_max(&cfg, 1) >> below(5);

@@ -29,6 +29,7 @@ static void random_cfg(struct pair *p, struct falcon_core_cfg *cfg)
 	cfg->nr_flows = 1 + unit_rand_below(FALCON_MAX_FLOWS);
 	cfg->fae = unit_rand() & 1 ? &falcon_fae_swift : &falcon_fae_fixed;
 	cfg->max_attempts = 100;
+	cfg->gate_flight = unit_rand() & 1;
 	cfg->win_shift = unit_rand_below(FALCON_WIN_SHIFT_MAX + 1);
 	cfg->rx_win[0] = falcon_win_max(cfg, 0);
 	cfg->rx_win[1] = falcon_win_max(cfg, 1);

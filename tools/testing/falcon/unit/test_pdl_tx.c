@@ -108,6 +108,31 @@ TEST(gate_push_data_9_1_2)
 }
 
 /*
+ * spec: 9.1.2+5 if fcwnd is of packets in flight, what the peer has makes room
+ * behind a lost packet; that one always leaves
+ */
+TEST(gate_of_packets_in_flight_9_1_2)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.gate_flight = true;
+	s.cfg.loss = FALCON_LOSS_RACK;
+	solo_start(&s);
+	solo_window(&s, 4, 100);
+	for (i = 0; i < 20; i++)
+		solo_push(&s, 10);
+	EXPECT_EQ(solo_flush(&s), 4);
+	solo_eack(&s, 0, 0, 0, 0, 0xe, 0);	/* 0 is missing */
+	EXPECT_EQ(solo_flush(&s), 3);
+	EXPECT_EQ(s.c.tx[DATA].next, 7);
+	solo_wait(&s, 1 * MS);			/* 0 times out: it goes first */
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_back(&s, 0, 7);
+	EXPECT_EQ(solo_flush(&s), 4);
+}
+
+/*
  * spec: 6.1.2-1 9.1.1-7 ncwnd is counted by window: RORC and DORC are two
  * counters
  */
