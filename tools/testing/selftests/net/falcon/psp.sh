@@ -52,6 +52,7 @@ one_cipher()
 	expect "$(counter "$B" in_bad_icv)" -eq 0 "packets not authentic"
 }
 
+# spec: 6.5-1
 every_cipher_carries_data_under_loss()
 {
 	local n
@@ -101,6 +102,7 @@ decodes()
 
 # Not our C: ICV, text, Falcon header, and no nonce twice, retransmissions and
 # both directions included.
+# spec: 7.1.1-1
 captures_decrypt_elsewhere()
 {
 	local n
@@ -142,6 +144,7 @@ under_rotation()
 }
 
 # 9.2.2.3: new device keys while data flows; each packet is acceptable.
+# spec: 9.2.2.3-7
 rotations_lose_nothing()
 {
 	local n=5 bytes=40M end
@@ -218,6 +221,7 @@ keys_are_listed()
 }
 
 # Bits that change on the way: the packet is as good as lost.
+# spec: 9.2.2.1-3
 corruption_is_loss()
 {
 	make_pair
