@@ -202,16 +202,16 @@ static void judge_at(const struct sim_table *t, const char *rtt)
 	u32 i;
 
 	for (i = 0; i < 2; i++)
-		rtts[i] = (value(t, who[i], rtt, "settle_us") -
+		rtts[i] = (value(t, who[i], rtt, "end_us") -
 			   value(t, who[i], rtt, "first_us")) /
-			  value(t, who[i], rtt, "loaded_us");
+			  value(t, who[i], rtt, "busy_us");
 	snprintf(what, sizeof(what),
 		 "%s us: ncwnd (RoCE: rate) falls within, RTTs", rtt);
 	sim_judge(what, "about 5", rtts[0], rtts[1], 0, 5.5);
 	snprintf(what, sizeof(what),
 		 "%s us: has fallen after, us", rtt);
-	sim_judge(what, "-", value(t, "falcon", rtt, "settle_us"),
-		  value(t, "roce-gbn", rtt, "settle_us"), -INFINITY, INFINITY);
+	sim_judge(what, "-", value(t, "falcon", rtt, "end_us"),
+		  value(t, "roce-gbn", rtt, "end_us"), -INFINITY, INFINITY);
 	snprintf(what, sizeof(what), "%s us: goodput while slow / PCIe", rtt);
 	sim_judge(what, "~ 1",
 		  value(t, "falcon", rtt, "slow") * 1000 / SLOW_MBPS,
@@ -237,7 +237,7 @@ const struct sim_exp exp_pcie = {
 	.name = "pcie",
 	.title = "receiver's PCIe slows from 200 to 100 Gb/s, and back",
 	.setup = "two hosts, one switch, 200 Gb/s, 8 connections, NIC buffer 1 MiB, window 128",
-	.columns = "transport,rtt_us,before,slow,after,loaded_us,first_us,settle_us,back_us,drops,nacks",
+	.columns = "transport,rtt_us,before,slow,after,busy_us,first_us,end_us,back_us,drops,nacks",
 	.cells = pcie_cells,
 	.run = pcie_run,
 	.judge = pcie_judge,
