@@ -371,6 +371,7 @@ void sim_falcon_cfg(struct falcon_core_cfg *cfg)
 		.ack_coalesce_pkts = 10,
 		.ar_fcwnd = 2,
 		.ar_percent = 10,
+		.ar_last_bytes = 1,	/* as the kernel has it for RDMA */
 		.ooo_threshold = 3,
 		.delay_target = 191,
 		.fae = &falcon_fae_swift,
