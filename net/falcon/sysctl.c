@@ -64,7 +64,7 @@ static int falcon_sysctl_do_fae(falcon_ctl_table *ctl, int write, void *buffer,
 	return 0;
 }
 
-/* Policies by FALCON_SECURITY_*; that of a namespace is no default of another. */
+/* Policies by FALCON_SECURITY_* */
 static const char * const falcon_security_names[] = {
 	[FALCON_SECURITY_NONE]		= "none",
 	[FALCON_SECURITY_OPPORTUNISTIC]	= "opportunistic",

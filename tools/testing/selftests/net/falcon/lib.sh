@@ -89,7 +89,8 @@ patient()
 	done
 }
 
-# make_pair [MTU [NAME-A NAME-B]]
+# make_pair [MTU [NAME-A NAME-B]]: packets in the clear, unless SECURITY says
+# otherwise: most tests are of the protocol inside, and some look at it.
 make_pair()
 {
 	local mtu=${1:-9000} a=${2:-$A} b=${3:-$B} ns
@@ -106,6 +107,8 @@ make_pair()
 		ip -n "$ns" link set lo up
 		ip -n "$ns" link set e0 up mtu "$mtu"
 		patient "$ns"
+		ip netns exec "$ns" sysctl -q \
+			net.falcon.security="${SECURITY:-none}"
 	done
 	ip -n "$a" addr add $A4/24 dev e0
 	ip -n "$b" addr add $B4/24 dev e0

@@ -100,7 +100,139 @@ a_key_decides()
 	drop_pair
 }
 
+wrong_keys_are_refused()
+{
+	make_pair
+	new_keyring
+	listener 100
+	policy opportunistic opportunistic
+	key a $B4 1
+	key b $A4 2
+	connects refused
+	expect "$(counter "$B" cm_key_unknown)" -eq 1 "counted why"
+	expect "$(counter "$A" cm_key_unknown)" -eq 1 "counted why"
+	drop_pair
+}
+
+a_key_at_one_end_does_not_fall_back()
+{
+	make_pair
+	new_keyring
+	listener 100
+	policy opportunistic opportunistic
+	key a $B4
+	connects refused
+	expect "$(counter "$B" cm_key_unknown)" -eq 1 "counted why"
+	no_keys
+	key b $A4
+	connects refused
+	expect "$(counter "$B" cm_key_missing)" -eq 1 "counted why"
+	no_keys
+	connects established
+	drop_pair
+}
+
+a_key_for_any_peer()
+{
+	make_pair
+	new_keyring
+	key a '*'
+	key b '*'
+	listener 100
+	policy opportunistic psk
+	connects established
+	drop_pair
+}
+
+keys_have_a_length_and_a_name()
+{
+	make_pair
+	new_keyring
+	in_a sh -c "head -c 32 /dev/urandom | keyctl padd falcon $B4 @s" \
+		>/dev/null
+	fails in_a sh -c "head -c 31 /dev/urandom | keyctl padd falcon $A4 @s"
+	fails in_a sh -c "head -c 65 /dev/urandom | keyctl padd falcon $A4 @s"
+	fails in_a sh -c "head -c 32 /dev/urandom | keyctl padd falcon me @s"
+	fails in_a sh -c \
+		"head -c 32 /dev/urandom | keyctl padd falcon fd78:0::1 @s"
+	fails in_a keyctl read "$(keyctl search @s falcon $B4)"
+	drop_pair
+} 2>/dev/null
+
+# rewrite TYPE OFFSET VALUE: in messages of that type that reach $B, the byte
+# of the message at OFFSET. 28: the headers of IPv4 and UDP.
+rewrite()
+{
+	tc -n "$B" qdisc add dev e0 clsact 2>/dev/null || :
+	tc -n "$B" filter add dev e0 ingress protocol ip u32 \
+		match u16 4795 0xffff at 22 match u8 "$1" 0xff at 33 \
+		action pedit munge offset $((28 + $2)) u8 set "$3" pipe \
+		action csum udp
+}
+
+# INIT: the initiator's favourite version, and the flows that it wants. Both
+# are in what the cookie signs, so the responder sees nothing wrong.
+a_downgrade_is_detected()
+{
+	modprobe -q act_pedit && modprobe -q act_csum || return $KSFT_SKIP
+	make_pair
+	listener 100
+	policy opportunistic opportunistic
+	both sysctl -q net.falcon.flows_ipv4=4
+	connects established
+	rewrite 1 152 1
+	connects refused
+	tc -n "$B" qdisc del dev e0 clsact
+	rewrite 1 99 1
+	connects refused
+	tc -n "$B" qdisc del dev e0 clsact
+	expect "$(counter "$A" cm_bad_key)" -eq 2 "counted why"
+	# Nor is there a way out of encryption.
+	rewrite 1 152 15
+	connects refused
+	tc -n "$B" qdisc del dev e0 clsact
+	connects established
+	drop_pair
+}
+
+encrypted_both_ways()
+{
+	SECURITY=opportunistic make_pair
+	transfer 4 -b 4M
+	transfer 6 -b 4M
+	expect "$(counter "$B" in_opened)" -gt 100 "packets opened"
+	expect "$(counter "$A" out_sealed)" -gt 100 "packets sealed"
+	drop_pair
+}
+
+# Messages of a set-up are lost, and data comes before CONFIRM's key.
+set_ups_under_faults()
+{
+	local fault
+
+	for fault in "loss 20%" "duplicate 100%" "delay 20ms 20ms"; do
+		SECURITY=opportunistic make_pair
+		both sysctl -q net.falcon.cm_rto_ms=50 net.falcon.cm_retries=20
+		listener 50
+		# shellcheck disable=SC2086 # words
+		faults $fault
+		[ "$(in_a falcon_cm connect -n 50 -t 90 $B4)" = \
+			"established 50 refused 0 timed_out 0 other 0" ]
+		within 90 grep -q ready "$scratch/ready"
+		expect "$(counter "$A" cm_bad_key)" -eq 0 "wrong keys"
+		faults none
+		drop_pair
+	done
+}
+
 [ $# -gt 0 ] || set -- \
+	encrypted_both_ways \
 	policies_meet \
-	a_key_decides
+	a_key_decides \
+	wrong_keys_are_refused \
+	a_key_at_one_end_does_not_fall_back \
+	a_key_for_any_peer \
+	keys_have_a_length_and_a_name \
+	a_downgrade_is_detected \
+	set_ups_under_faults
 run_tests "$@"
