@@ -82,7 +82,7 @@ capture()
 	wait $pid || :
 	cat $trace/trace >"$scratch/keys"
 	echo 0 >$trace/events/kprobes/psp_grant/enable
-	echo '-:psp_grant' >$trace/kprobe_events
+	: >$trace/kprobe_events
 	return $status
 }
 
