@@ -45,7 +45,7 @@ module_tests_pass()
 one_cipher()
 {
 	cipher $((1 << $1))
-	transfer "$2" -b 2M
+	transfer "$2" -b 1M
 	grep -q "\"cipher\": *\"$(name_of "$1")\"" "$scratch/conn.json"
 	expect "$(counter "$A" out_sealed)" -gt 100 "packets sealed"
 	expect "$(counter "$B" in_opened)" -gt 100 "packets opened"
@@ -58,6 +58,7 @@ every_cipher_carries_data_under_loss()
 	local n
 
 	make_pair
+	per_packet
 	faults loss 1%
 	for n in 0 1 2 3; do
 		one_cipher $n $((n & 1 ? 6 : 4))
@@ -147,7 +148,7 @@ under_rotation()
 # spec: 9.2.2.3-7
 rotations_lose_nothing()
 {
-	local n=5 bytes=40M end
+	local n=3 bytes=16M end
 
 	[ -z "${FULL-}" ] || n=100 bytes=800M
 	make_pair
@@ -169,7 +170,7 @@ nonces_are_new_across_rotations()
 	make_pair 1500
 	per_packet
 	cipher 1
-	capture under_rotation 2 12M
+	capture under_rotation 1 6M
 	decodes
 	expect "$(sed -n 's/.* keys \([0-9]*\) .*/\1/p' "$scratch/decoded")" \
 		-ge 4 "keys seen"
