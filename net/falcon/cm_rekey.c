@@ -186,8 +186,7 @@ static void cm_rekey_send(struct falcon_cm_sec *sec,
 	falcon_cm_send_signed(conn->fn->cm, &sec->peer, conn, &m, sa);
 }
 
-/*
- * Sends what is offered once more, or gives up: the peer goes on with the old
+/* Sends what is offered once more, or gives up: the peer goes on with the old
  * association, which is as good as it was, until the next rotation.
  */
 static void cm_rekey_try(struct falcon_cm_sec *sec)

@@ -56,6 +56,18 @@ u8 falcon_cm_policy(const struct falcon_conn *conn)
 	return sec ? sec->policy : FALCON_SECURITY_NONE;
 }
 
+static void cm_sec_set_ready(struct falcon_cm_sec *sec)
+{
+	/* Pairs with cm_sec_ready(): who sees it sees the keys. */
+	smp_store_release(&sec->ready, true);
+}
+
+static bool cm_sec_ready(const struct falcon_cm_sec *sec)
+{
+	/* Pairs with cm_sec_set_ready(). */
+	return smp_load_acquire(&sec->ready);
+}
+
 static bool cm_sec_keygen(struct falcon_cm_sec *sec)
 {
 	curve25519_generate_secret(sec->secret);
@@ -240,7 +252,7 @@ int falcon_cm_sec_seal(struct falcon_conn *conn, const void *init,
 	falcon_cm_conf_accept(&sec->keys, m.wrapped, sec->accept_conf);
 	memcpy(cm_value(accept, m.key_conf), sec->accept_conf,
 	       sizeof(sec->accept_conf));
-	smp_store_release(&sec->ready, true);
+	cm_sec_set_ready(sec);
 	return 0;
 }
 
@@ -335,7 +347,7 @@ int falcon_cm_sec_accepted(struct falcon_conn *conn, const void *init,
 		err = falcon_psp_tx_install(conn, NULL, &grant);
 	memzero_explicit(&grant, sizeof(grant));
 	if (!err)
-		smp_store_release(&sec->ready, true);
+		cm_sec_set_ready(sec);
 	return err;
 }
 
@@ -352,7 +364,7 @@ bool falcon_cm_sec_is_accept(const struct falcon_conn *conn,
 	const struct falcon_cm_sec *sec = conn->cm_sec;
 
 	return sec->role == FALCON_CM_INITIATOR &&
-	       smp_load_acquire(&sec->ready) &&
+	       cm_sec_ready(sec) &&
 	       m->present & FALCON_CM_HAS_KEY_CONF &&
 	       falcon_cm_same(sec->accept_conf, m->key_conf,
 			      sizeof(sec->accept_conf));
@@ -423,7 +435,7 @@ bool falcon_cm_proven(struct falcon_conn *conn, const void *buf,
 
 	if (!sec)
 		return true;
-	if (smp_load_acquire(&sec->ready) &&
+	if (cm_sec_ready(sec) &&
 	    falcon_cm_signed(&sec->keys, !sec->role, buf, m, &now)) {
 		spin_lock_bh(&sec->lock);
 		ok = now > sec->rx_counter;
@@ -462,7 +474,7 @@ void falcon_cm_send_signed(struct falcon_cm *cm,
 	struct sk_buff *skb;
 	u64 counter;
 
-	if (!sec || !smp_load_acquire(&sec->ready)) {
+	if (!sec || !cm_sec_ready(sec)) {
 		falcon_cm_send(cm, peer, m);
 		return;
 	}

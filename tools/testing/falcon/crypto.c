@@ -12,12 +12,11 @@
 #include <crypto/algapi.h>
 #include <crypto/chacha20poly1305.h>
 #include <crypto/sha2.h>
-
-/* evp.h brings what these would have been called: nothing collides. */
-_Static_assert(sizeof(SHA256_CTX) <= sizeof(struct sha256_state), "context");
+#include <linux/build_bug.h>
 
 void sha256_init(struct sha256_state *s)
 {
+	BUILD_BUG_ON(sizeof(SHA256_CTX) > sizeof(*s));
 	SHA256_Init((SHA256_CTX *)s->ctx);
 }
 
