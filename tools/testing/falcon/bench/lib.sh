@@ -19,8 +19,18 @@ MIB=${MIB:-32}
 set_up()
 {
 	[ -x /usr/local/sbin/falcon ] || install_tools
-	modprobe falcon
+	# A clock that counts instructions runs ahead while the host reads a file
+	# for the guest: what the module waits for may take too long by it.
+	modprobe falcon 2>/dev/null || modprobe falcon
 	make_pair 9000
+	security none
+}
+
+# security POLICY: of the connections that follow. TCP does not encrypt, so
+# figures beside its are of connections that do not either.
+security()
+{
+	both sysctl -q net.falcon.security="$1"
 }
 
 # measure NAME WIRE OPTION...: a transfer under the faults of WIRE (words of
