@@ -24,6 +24,7 @@ void vsay(const char *fmt, ...)
 	vprintf(fmt, args);
 	va_end(args);
 	printf("\n");
+	fflush(stdout);
 }
 
 int vtests_run(const struct vtest *tests, size_t n)

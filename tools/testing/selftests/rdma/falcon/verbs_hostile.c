@@ -11,7 +11,7 @@
 #include "verbs.h"
 #include "falcon.h"
 
-#define HOSTILE_ROUNDS	20
+#define HOSTILE_ROUNDS	8
 #define HOSTILE_SECONDS	1
 #define VICTIM_LEN	(256 * 1024)
 
@@ -111,8 +111,10 @@ static bool neighbour_of_a_hostile_ring_goes_on(void)
 	CHECK(vqp_open(&a, IBV_QPT_RC, VICTIM_LEN));
 	CHECK(vqp_open(&b, IBV_QPT_RC, VICTIM_LEN));
 	CHECK(vqp_connect(&a, &b));
-	for (i = 0; i < HOSTILE_ROUNDS; i++)
+	for (i = 0; i < HOSTILE_ROUNDS; i++) {
 		CHECK(round_of(&a, &b, i % 4));
+		vsay("round %d of %d", i + 1, HOSTILE_ROUNDS);
+	}
 	vqp_close(&a);
 	vqp_close(&b);
 	return true;
