@@ -232,6 +232,7 @@ a_closed_socket_cancels_its_set_up()
 	drop_pair
 }
 
+# spec: 8.4.3.2-1
 both_connect_to_each_other()
 {
 	make_pair

@@ -99,55 +99,6 @@ marks_reach_the_algorithm()
 	drop_pair
 }
 
-# Four senders at once between one pair of addresses, each with bytes of its own
-# count: a packet's CID alone tells whose it is.
-# spec: 8.4.3.2-1
-connections_of_one_pair_keep_apart()
-{
-	local i jobs=
-
-	make_pair
-	for i in 1 2 3 4; do
-		in_b falcon_xfer -l -P 710$i -b ${i}M &
-		jobs="$jobs $!"
-		in_a falcon_xfer -P 710$i -b ${i}M "$B4" >/dev/null &
-		jobs="$jobs $!"
-	done
-	for i in $jobs; do
-		wait "$i"
-	done
-	drop_pair
-}
-
-# The level of the scheduler among connections: each that has more to send than
-# a turn of its drainer takes waits for the others' turns. With windows that do
-# not move, four senders on one slow link get the same, within a third.
-# spec: 8.3-1
-connections_take_turns()
-{
-	local i sent
-
-	make_pair 1500
-	both sysctl -q net.falcon.flows_ipv4=1
-	set_fae fixed
-	faults rate 20mbit
-	for i in 1 2 3 4; do
-		in_b falcon_xfer -l -P 720$i -b 1G 2>/dev/null &
-		in_a falcon_xfer -P 720$i -b 1G "$B4" >/dev/null 2>&1 &
-	done
-	sleep 12
-	in_a falcon -j conn >"$scratch/conn.json"
-	kill_jobs -KILL
-	wait || :
-	sent=$(grep -oE '"tx_bytes": *[0-9]+' "$scratch/conn.json" |
-		sed 's/.*: *//' | sort -n)
-	echo "# bytes of each:" $sent
-	expect "$(echo "$sent" | wc -l)" -eq 4 "senders"
-	expect "$(echo "$sent" | tail -n 1)" -lt \
-		$(($(echo "$sent" | head -n 1) * 4 / 3)) "most, of the least"
-	drop_pair
-}
-
 write_knob()
 {
 	printf %s "$2" 2>/dev/null >"$swift/$1" || return 1
@@ -211,7 +162,6 @@ parameters_belong_to_the_host()
 
 run_tests module_registers_an_algorithm connections_hold_the_algorithm \
 	algorithm_that_has_gone_is_swift marks_reach_the_algorithm \
-	connections_of_one_pair_keep_apart connections_take_turns \
 	parameters_are_decimals_within_bounds \
 	every_parameter_takes_its_own_value parameters_are_heeded \
 	parameters_belong_to_the_host
