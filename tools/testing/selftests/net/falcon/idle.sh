@@ -36,6 +36,7 @@ held()
 	within 10 grep -q . /proc/slabinfo
 	in_b falcon_many -v -n 20 -l < <(exec sleep 1) >/dev/null &
 	in_a falcon_many -v -n 20 "$B4" < <(exec sleep 1) >/dev/null
+	wait
 	before=$(memory_in_use)
 	in_b falcon_many "$@" -n "$N" -l >"$scratch/b" < <(exec sleep 900) &
 	in_a falcon_many "$@" -n "$N" "$B4" >"$scratch/a" < <(exec sleep 900) &
