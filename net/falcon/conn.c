@@ -821,9 +821,6 @@ int falcon_conn_start(struct falcon_conn *conn,
 	u64 now = ktime_get_ns();
 	int err = 0;
 
-	if (!IS_ERR(dst))
-		dst_release(dst);
-
 	spin_lock_bh(&conn->lock);
 	if (conn->state != FALCON_CONN_SETUP) {
 		err = conn->err ?: -EALREADY;
@@ -846,6 +843,11 @@ int falcon_conn_start(struct falcon_conn *conn,
 	falcon_conn_drain(conn);
 unlock:
 	spin_unlock_bh(&conn->lock);
+	if (IS_ERR(dst))
+		return err;
+	if (!err)
+		falcon_nic_attach(conn, dst->dev);
+	dst_release(dst);
 	return err;
 }
 

@@ -134,7 +134,8 @@ static void falcon_nic_work(struct work_struct *work)
 	spin_lock_bh(&falcon_nic_lock);
 	nic = falcon_nic_of(conn);
 	spin_unlock_bh(&falcon_nic_lock);
-	falcon_nic_sync(conn, nic->ops->conn_add ? nic : NULL);
+	falcon_nic_sync(conn, nic->ops->conn_add &&
+			READ_ONCE(conn->established_ns) ? nic : NULL);
 	mutex_unlock(&falcon_nic_mutex);
 	falcon_conn_reslacken(conn);
 	falcon_conn_put(conn);
@@ -159,6 +160,8 @@ EXPORT_SYMBOL_NS_GPL(falcon_nic_init_conn, FALCON_TEST);
  * @conn:	connection
  * @dev:	device that its route leaves by
  *
+ * Once it is established, it gets its context there.
+ *
  * Context: process or softirq, without the connection lock.
  */
 void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev)
@@ -173,6 +176,8 @@ void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev)
 		falcon_nic_queue_work(conn);
 	} else if (nic != &falcon_nic_soft) {
 		module_put(nic->ops->owner);
+		if (nic->ops->conn_add && !rcu_access_pointer(conn->nic_ctx))
+			falcon_nic_queue_work(conn);
 	}
 	spin_unlock_bh(&falcon_nic_lock);
 }

@@ -40,6 +40,18 @@ u64 e2100_counter(const struct e2100_clock *clock)
 	return (ppb < 0 ? ps - bend : ps + bend) ?: 1;
 }
 
+/**
+ * e2100_counter_was - can the counter have been at @ps?
+ * @clock:	of the device
+ * @ps:		a stamp, perhaps from before a reset
+ *
+ * Context: any.
+ */
+bool e2100_counter_was(const struct e2100_clock *clock, u64 ps)
+{
+	return ps >= READ_ONCE(clock->base_ps) && ps <= e2100_counter(clock);
+}
+
 static void e2100_clock_base(struct e2100_clock *clock, u64 ps, s32 ppb)
 {
 	write_seqlock_bh(&clock->seq);

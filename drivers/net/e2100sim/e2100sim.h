@@ -333,6 +333,7 @@ void e2100_clock_exit(struct e2100_clock *clock);
 void e2100_clock_reset(struct e2100_clock *clock, u64 start_ps);
 void e2100_clock_drift(struct e2100_clock *clock, s32 ppb);
 u64 e2100_counter(const struct e2100_clock *clock);
+bool e2100_counter_was(const struct e2100_clock *clock, u64 ps);
 u64 e2100_phc_time(struct e2100_clock *clock, u64 counter_ps);
 
 /* netdev.c */

@@ -246,16 +246,19 @@ u8 e2100_rx_level(const struct e2100_port *port)
  * @hw:		left by e2100_stamp(), if the packet is ours
  *
  * Context: softirq.
- * Return: picoseconds of the counter, or 0: it came by another device.
+ * Return: picoseconds of the counter, or 0: it came by another device, or before
+ * a reset.
  */
 u64 e2100_rx_stamp(struct e2100_port *port, unsigned int napi_id,
 		   const struct skb_shared_hwtstamps *hw)
 {
+	u64 ps = (uintptr_t)hw->netdev_data;
 	unsigned int i;
 
 	for (i = 0; i < port->nr_queues; i++) {
-		if (napi_id && port->rxq[i].napi.napi_id == napi_id)
-			return (uintptr_t)hw->netdev_data;
+		if (napi_id && port->rxq[i].napi.napi_id == napi_id &&
+		    e2100_counter_was(&port->dev->clock, ps))
+			return ps;
 	}
 	return 0;
 }

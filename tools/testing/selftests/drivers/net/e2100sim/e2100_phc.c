@@ -2,6 +2,7 @@
 /*
  * e2100_phc: what a test does to a PHC, and with the stamps of a device.
  *
+ *	e2100_phc /dev/ptpN pair /dev/ptpM
  *	e2100_phc /dev/ptpN get | set NS | step NS | freq PPB | wild SECONDS
  *	e2100_phc -s IFNAME PORT	stamps of a datagram sent to itself
  *
@@ -92,6 +93,22 @@ static void phc_wild(clockid_t clk, int seconds)
 	printf("%u\n", i);
 }
 
+/* Two clocks at the same time, to a tenth of a millisecond. */
+static void phc_pair(clockid_t clk, const char *other)
+{
+	int fd = open(other, O_RDWR);
+	long long a, b, c;
+
+	if (fd < 0)
+		die(other);
+	do {
+		a = phc_get(clk);
+		b = phc_get(FD_TO_CLOCKID(fd));
+		c = phc_get(clk);
+	} while (c - a > 100000);
+	printf("%lld %lld\n", a, b);
+}
+
 static int do_phc(int argc, char **argv)
 {
 	int fd = open(argv[1], O_RDWR);
@@ -100,7 +117,9 @@ static int do_phc(int argc, char **argv)
 
 	if (fd < 0)
 		die(argv[1]);
-	if (!strcmp(argv[2], "get"))
+	if (!strcmp(argv[2], "pair"))
+		phc_pair(clk, argv[3]);
+	else if (!strcmp(argv[2], "get"))
 		printf("%lld\n", phc_get(clk));
 	else if (!strcmp(argv[2], "set"))
 		phc_set(clk, arg);

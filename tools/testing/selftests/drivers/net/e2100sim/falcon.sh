@@ -75,8 +75,8 @@ rx_level_closes_ncwnd()
 	make_nics direct
 	param "$NIC_B" pcie_mbps 20
 	param "$NIC_B" rx_buffer_kb 1024
-	transfer 4 -b 3M
-	expect "$(number "$scratch/conn.json" ncwnd)" -lt 40 "ncwnd"
+	transfer 4 -b 6M -S 4M -R 4M
+	expect "$(number "$scratch/conn.json" ncwnd)" -lt 100 "ncwnd"
 	expect "$(nic_stat "$B" rx_buffer_full)" -eq 0 "lost in the buffer"
 }
 
@@ -84,7 +84,7 @@ fault()
 {
 	make_nics direct
 	knob "$NIC_A" port0/seed 42
-	knob "$NIC_A" "port0/$1_ppm" "${2:-20000}"
+	knob "$NIC_A" "port0/$1_ppm" "${2:-50000}"
 	transfer 4 -b 2M
 	echo "# $(nic_stat "$A" "fault_$1") packets"
 	expect "$(nic_stat "$A" "fault_$1")" -gt 3 "packets that suffered it"

@@ -33,7 +33,10 @@ all_arrive()
 	local job
 
 	for job in "${jobs[@]}"; do
-		wait "$job"
+		wait "$job" && continue
+		falcon -N "$A" stat -z | sed 's/^/# a: /'
+		falcon -N "$B" stat -z | sed 's/^/# b: /'
+		return 1
 	done
 }
 
@@ -56,8 +59,8 @@ with_users()
 unplug_and_replug_during_transfers()
 {
 	make_nics direct
-	start_transfers 1M 20000
-	within 20 with_users "$NR"
+	start_transfers 8M 40000
+	within 40 with_users "$NR"
 	del_device "$NIC_A"
 	[ "$(falcon -N "$A" nic show | wc -l)" = 1 ]
 	sleep 1
@@ -65,7 +68,7 @@ unplug_and_replug_during_transfers()
 	plug "$NIC_A" "$A"
 	nic_link "$A" e0 "$B" e0
 	address "$A" "$A4" "$A6"
-	within 30 with_users "$NR"
+	within 40 with_users "$NR"
 	all_arrive
 	expect "$(nic_stat "$A" tx_falcon_trains)" -gt 10 "trains of the new one"
 }
@@ -74,8 +77,8 @@ unplug_and_replug_during_transfers()
 unplug_for_good()
 {
 	make_nics veth
-	start_transfers 500K 10000
-	within 20 with_users "$NR"
+	start_transfers 4M 40000
+	within 40 with_users "$NR"
 	del_device "$NIC_A"
 	address_moves
 	all_arrive
@@ -89,12 +92,12 @@ address_moves()
 reload_during_transfers()
 {
 	make_nics direct
-	start_transfers 1M 20000
-	within 20 with_users "$NR"
+	start_transfers 8M 40000
+	within 40 with_users "$NR"
 	for _ in 1 2 3; do
 		devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
 		devlink dev reload "e2100sim/e2100sim$NIC_B" >/dev/null
-		within 30 with_users "$NR"
+		within 40 with_users "$NR"
 		sleep 0.5
 	done
 	not_done
@@ -107,12 +110,12 @@ reload_during_transfers()
 counter_steps_at_reload()
 {
 	make_nics direct
-	start_transfers 700K 20000
-	within 20 with_users "$NR"
+	start_transfers 8M 40000
+	within 40 with_users "$NR"
 	for ms in 1000 4000000000 5; do
 		param "$NIC_A" counter_ms "$ms"
 		devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
-		within 30 with_users "$NR"
+		within 40 with_users "$NR"
 	done
 	not_done
 	all_arrive
@@ -122,10 +125,10 @@ counter_steps_at_reload()
 health_reporter_recovers()
 {
 	make_nics direct
-	start_transfers 500K 20000
-	within 20 with_users "$NR"
+	start_transfers 4M 40000
+	within 40 with_users "$NR"
 	knob "$NIC_A" break 1
-	within 30 with_users "$NR"
+	within 40 with_users "$NR"
 	all_arrive
 	devlink health show "e2100sim/e2100sim$NIC_A" reporter fw >"$scratch/health"
 	grep -q "state healthy error 1 recover 1" "$scratch/health"
@@ -147,8 +150,8 @@ dead_until_an_operator_recovers()
 namespace_goes_under_load()
 {
 	make_nics direct
-	start_transfers 2M 20000
-	within 20 with_users "$NR"
+	start_transfers 8M 40000
+	within 40 with_users "$NR"
 	end_jobs
 	ip netns del "$A"
 	within 60 netdev_of "$NIC_A"
@@ -173,8 +176,8 @@ module_comes_and_goes()
 connections_keep_the_module()
 {
 	make_nics direct
-	start_transfers 1M 20000
-	within 20 with_users "$NR"
+	start_transfers 8M 40000
+	within 40 with_users "$NR"
 	fails modprobe -r e2100sim 2>/dev/null
 	all_arrive
 }
