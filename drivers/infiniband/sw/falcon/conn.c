@@ -367,6 +367,7 @@ static const struct falcon_ulp_ops fal_rc_ops = {
 	.deliver	= fal_resp_deliver,
 	.complete	= fal_req_complete,
 	.release	= fal_resp_release,
+	.batch		= fal_req_batch,
 	.event		= fal_conn_event,
 };
 

@@ -116,6 +116,7 @@ enum fal_rx_msg {
  * @next:	first send request that is not wholly submitted
  * @off:	bytes of it that are
  * @open:	transactions that have not completed
+ * @completed:	some have, and were not looked at yet
  * @rd_open:	reads and atomics that have not completed
  * @tx_sn:	next Sequence Number
  * @rmsn:	next RMSN of sends
@@ -158,6 +159,7 @@ struct fal_qp_eng {
 	u32 next;
 	u32 off;
 	u32 open;
+	bool completed;
 	u32 rd_open;
 	u32 tx_sn;
 	u32 rmsn;
@@ -240,6 +242,7 @@ void fal_req_kick(struct fal_qp *qp);
 void fal_req_complete(struct falcon_conn *conn, struct falcon_txn *txn);
 bool fal_req_waiting(struct fal_qp *qp);
 void fal_req_give_up(struct fal_qp *qp);
+void fal_req_batch(struct falcon_conn *conn);
 void fal_req_reset(struct fal_qp *qp);
 
 /* resp.c */

@@ -823,10 +823,8 @@ void fal_req_complete(struct falcon_conn *conn, struct falcon_txn *txn)
 {
 	struct fal_txn *t = container_of(txn, struct fal_txn, txn);
 	struct fal_qp *qp = falcon_conn_priv(conn);
-	struct falcon_conn *flush;
 	enum ib_wc_status status;
 	struct fal_swqe *wqe;
-	bool failed;
 
 	spin_lock_bh(&qp->eng.lock);
 	wqe = fal_sq_wqe(qp, t->index);
@@ -835,14 +833,35 @@ void fal_req_complete(struct falcon_conn *conn, struct falcon_txn *txn)
 		fal_wqe_fail(qp, wqe, status, txn->cmpl);
 	qp->eng.open--;
 	wqe->eng.open--;
-	flush = fal_req_run(qp);
-	failed = fal_in_error(qp);
+	qp->eng.completed = true;
 	spin_unlock_bh(&qp->eng.lock);
 
 	if (txn->rx)
 		kfree_skb(falcon_rx_skb(txn->rx));
 	kfree_skb(t->skb);
-	fal_req_after(qp, flush, failed);
+}
+
+/**
+ * fal_req_batch() - the calls that belong together have been made
+ * @conn:	connection
+ *
+ * Requests that are done are told, others take their place, and what that and
+ * the responder's acknowledgements have caused leaves at once.
+ *
+ * Context: call-back of the connection.
+ */
+void fal_req_batch(struct falcon_conn *conn)
+{
+	struct fal_qp *qp = falcon_conn_priv(conn);
+	bool completed;
+
+	spin_lock_bh(&qp->eng.lock);
+	completed = qp->eng.completed;
+	qp->eng.completed = false;
+	spin_unlock_bh(&qp->eng.lock);
+	if (completed)
+		fal_req_kick(qp);
+	falcon_flush(conn);
 }
 
 /**

@@ -510,7 +510,7 @@ static enum fal_verdict fal_push_in(struct fal_in *in)
 	}
 	if (v != FAL_V_TAKEN)
 		return v;
-	falcon_target_ack(in->conn, in->rx);
+	falcon_target_ack_more(in->conn, in->rx);
 	consume_skb(in->skb);
 	return v;
 }

@@ -371,7 +371,7 @@ static bool fal_gram_full(const struct fal_peer *p)
 static void fal_gram_wait(struct fal_qp *qp, const struct fal_peer *p)
 {
 	fal_ud_wait(qp);
-	/* Pairs with the lock between fal_ud_complete() and its wake-up */
+	/* Pairs with the lock between fal_ud_complete() and the wake-up */
 	smp_mb();
 	if (!fal_gram_full(p))
 		qp->eng.ud_again = true;
@@ -454,7 +454,15 @@ static void fal_ud_complete(struct falcon_conn *conn, struct falcon_txn *txn)
 	spin_lock_bh(&p->lock);
 	p->open--;
 	spin_unlock_bh(&p->lock);
+}
+
+/* Senders that waited go on, and acknowledgements leave at once. */
+static void fal_ud_batch(struct falcon_conn *conn)
+{
+	struct fal_peer *p = falcon_conn_priv(conn);
+
 	fal_ud_wake(p->dev);
+	falcon_flush(conn);
 }
 
 /*
@@ -591,7 +599,7 @@ static void fal_ud_deliver(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 	}
 	p->used = jiffies;
 	fal_gram_in(p, &h, skb, hdr);
-	falcon_target_ack(conn, rx);
+	falcon_target_ack_more(conn, rx);
 	consume_skb(skb);
 }
 
@@ -680,6 +688,7 @@ static const struct falcon_ulp_ops fal_ud_ops = {
 	.deliver	= fal_ud_deliver,
 	.complete	= fal_ud_complete,
 	.release	= fal_ud_release,
+	.batch		= fal_ud_batch,
 	.event		= fal_ud_event,
 };
 
