@@ -77,7 +77,7 @@ struct fal_listen {
  * @dying:	the device goes
  */
 struct fal_dev_eng {
-	spinlock_t lock;
+	spinlock_t lock;	/* tables and lists */
 	DECLARE_HASHTABLE(table, 6);
 	struct list_head peers;
 	atomic_t nr_peers;
@@ -138,7 +138,7 @@ enum fal_rx_msg {
  * @resps:	pull data that waits for room
  */
 struct fal_qp_eng {
-	spinlock_t lock;
+	spinlock_t lock;	/* requester, connection */
 	struct tasklet_struct tasklet;
 	struct fal_listen listen;
 	struct falcon_path path;
@@ -168,7 +168,7 @@ struct fal_qp_eng {
 	struct falcon_conn *ud_flush;
 	bool ud_again;
 
-	spinlock_t rx_lock;
+	spinlock_t rx_lock;	/* responder */
 	u32 rx_sn;
 	DECLARE_BITMAP(rx_seen, FAL_SN_WINDOW);
 	u32 rx_rmsn;

@@ -50,6 +50,12 @@ enum fal_go {
 	FAL_GO_WAIT,	/* for room, memory, or completions */
 };
 
+/* Pairs with the release in posting: the requests before it are there. */
+static u32 fal_sq_head(const struct fal_qp *qp)
+{
+	return smp_load_acquire(&qp->sq.head);
+}
+
 static bool fal_cie(const struct fal_qp *qp)
 {
 	return qp->errors == FALCON_QP_COMPLETE_IN_ERROR;
@@ -529,9 +535,9 @@ static bool fal_req_submit(struct fal_qp *qp)
 	enum fal_go go;
 
 	while (fal_req_may(qp)) {
-		if (eng->next == smp_load_acquire(&qp->sq.head))
+		if (eng->next == fal_sq_head(qp))
 			fal_sq_fetch(qp);
-		if (eng->next == smp_load_acquire(&qp->sq.head))
+		if (eng->next == fal_sq_head(qp))
 			break;
 		wqe = fal_sq_wqe(qp, eng->next);
 		go = fal_is_ud(qp) ? fal_ud_step(qp, wqe) :
@@ -587,7 +593,7 @@ static void fal_req_reap(struct fal_qp *qp)
 			break;
 	}
 	/* One that failed half way is over, too. */
-	if (eng->halted && !eng->open && eng->next != qp->sq.head &&
+	if (eng->halted && !eng->open && eng->next != fal_sq_head(qp) &&
 	    i == eng->next) {
 		wqe = fal_sq_wqe(qp, i);
 		if (wqe->eng.status && eng->off) {
@@ -671,7 +677,7 @@ bool fal_req_waiting(struct fal_qp *qp)
 	spin_lock_bh(&qp->eng.lock);
 	fal_sq_fetch(qp);
 	waiting = READ_ONCE(qp->state) == IB_QPS_RTS &&
-		  qp->eng.next != smp_load_acquire(&qp->sq.head);
+		  qp->eng.next != fal_sq_head(qp);
 	spin_unlock_bh(&qp->eng.lock);
 	return waiting;
 }
@@ -690,7 +696,7 @@ void fal_req_give_up(struct fal_qp *qp)
 	struct fal_swqe *wqe;
 
 	spin_lock_bh(&eng->lock);
-	if (!eng->conn && eng->next != smp_load_acquire(&qp->sq.head)) {
+	if (!eng->conn && eng->next != fal_sq_head(qp)) {
 		wqe = fal_sq_wqe(qp, eng->next++);
 		wqe->eng = (struct fal_swqe_eng) {
 			.issued = true,

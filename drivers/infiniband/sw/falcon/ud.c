@@ -58,7 +58,7 @@ struct fal_peer {
 	refcount_t refs;
 	struct falcon_path path;
 	bool passive;
-	spinlock_t lock;
+	spinlock_t lock;	/* all below */
 	struct falcon_conn *conn;
 	bool attempting;
 	bool gone;

@@ -50,6 +50,7 @@ enum fal_op {
 	FAL_OP_SEND_ONLY_INV	= 0x17,
 	FAL_NR_OPS		= 0x18,
 };
+
 #define FAL_OP_MASK		0x1f
 
 /* What an opcode is, and which extended headers follow the base header. */
