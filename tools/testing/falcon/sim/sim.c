@@ -288,10 +288,17 @@ static void row_text(char **f)
 	printf("  %-52s %-22s %9s %9s  %s\n", f[1], f[2], f[3], f[4], f[5]);
 }
 
+/* A lone dash would begin a list. */
 static void row_rst(char **f)
 {
-	printf("   * - %s\n     - %s\n     - %s\n     - %s\n     - %s\n", f[1],
-	       f[2], f[3], f[4], f[5]);
+	u32 i;
+
+	for (i = 1; i < FIELDS; i++) {
+		fputs(i == 1 ? "   * -" : "     -", stdout);
+		if (strcmp(f[i], "-"))
+			printf(" %s", f[i]);
+		putchar('\n');
+	}
 }
 
 static char *heads[FIELDS] = {
