@@ -144,7 +144,7 @@ nic_stamps_measure_the_wire()
 	echo "# stamps of the NIC, us: $got"
 	# Late timers make netem slower, never faster.
 	near "$(echo "$got" | awk '{ print $4 }')" 20000 400 "delay, us"
-	expect "$(counter "$B" InReplay)" -eq 0 "packets taken for replays"
+	expect "$(counter "$B" in_replay)" -eq 0 "packets taken for replays"
 	make_pair
 	slow_lower e0
 	echo "# stamps of software, us: $(traced_transfer -m 4K -b 1M -e 10000)"

@@ -104,13 +104,11 @@ wire_reorders()
 wire_duplicates()
 {
 	fault duplicate
-	expect "$(counters "$B" '*Duplicate*')" -ge 0 "duplicates"
 }
 
 wire_corrupts()
 {
 	fault corrupt
-	expect "$(nic_stat "$B" rx_falcon)" -gt 10 "arrived"
 }
 
 wire_delays()

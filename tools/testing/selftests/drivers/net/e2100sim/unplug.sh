@@ -119,7 +119,7 @@ counter_steps_at_reload()
 	done
 	not_done
 	all_arrive
-	expect "$(counter "$B" InReplay)" -eq 0 "packets taken for replays"
+	expect "$(counter "$B" in_replay)" -eq 0 "packets taken for replays"
 }
 
 health_reporter_recovers()
