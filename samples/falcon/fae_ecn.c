@@ -11,13 +11,14 @@
  * of marks is the receiver's, of the whole connection: with several flows, each
  * hears of the marks of all.
  */
+#include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/module.h>
 #include <net/falcon_fae.h>
 
-#define ONE_PACKET	(1U << FALCON_FCWND_SHIFT)
+#define ONE_PACKET	((u32)BIT(FALCON_FCWND_SHIFT))
 #define MAX_FCWND	(256U << FALCON_FCWND_SHIFT)
 #define INIT_FCWND	(32U << FALCON_FCWND_SHIFT)
 #define INIT_NCWND	64

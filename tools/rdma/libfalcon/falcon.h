@@ -183,8 +183,9 @@ void fal_unimport_pd(struct ibv_pd *pd);
 struct ibv_td *fal_alloc_td(struct ibv_context *context,
 			    struct ibv_td_init_attr *attr);
 int fal_dealloc_td(struct ibv_td *td);
-struct ibv_pd *fal_alloc_parent_domain(
-	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr);
+struct ibv_pd *
+fal_alloc_parent_domain(struct ibv_context *context,
+			struct ibv_parent_domain_init_attr *attr);
 struct ibv_xrcd *fal_open_xrcd(struct ibv_context *context,
 			       struct ibv_xrcd_init_attr *attr);
 int fal_close_xrcd(struct ibv_xrcd *xrcd);

@@ -94,8 +94,9 @@ int fal_dealloc_td(struct ibv_td *td)
  * what is made of it goes without locks. Rings are the kernel's memory, so there
  * is nothing that the user's allocators would be asked for.
  */
-struct ibv_pd *fal_alloc_parent_domain(
-	struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
+struct ibv_pd *
+fal_alloc_parent_domain(struct ibv_context *context,
+			struct ibv_parent_domain_init_attr *attr)
 {
 	struct fal_pd *pd;
 

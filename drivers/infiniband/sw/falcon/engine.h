@@ -45,13 +45,19 @@ struct fal_swqe;
  *
  * InfiniBand's NAK codes where it has one. Of a pull they are the four bytes
  * of a response with Complete-in-Error.
+ *
+ * @FAL_NAK_OK:		none
+ * @FAL_NAK_INVALID:	invalid request
+ * @FAL_NAK_ACCESS:	remote access error
+ * @FAL_NAK_OPERATION:	remote operational error
+ * @FAL_NAK_STATE:	the queue pair is in error
  */
 enum fal_nak {
 	FAL_NAK_OK		= 0,
-	FAL_NAK_INVALID		= 1,	/* invalid request */
-	FAL_NAK_ACCESS		= 2,	/* remote access error */
-	FAL_NAK_OPERATION	= 3,	/* remote operational error */
-	FAL_NAK_STATE		= 5,	/* the queue pair is in error */
+	FAL_NAK_INVALID		= 1,
+	FAL_NAK_ACCESS		= 2,
+	FAL_NAK_OPERATION	= 3,
+	FAL_NAK_STATE		= 5,
 };
 
 /**

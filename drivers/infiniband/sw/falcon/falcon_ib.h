@@ -227,15 +227,6 @@ struct fal_rwqe {
 };
 
 /**
- * struct fal_srq - shared receive queue
- * @ibsrq:	of the verbs core
- * @dev:	device
- * @rq:		the queue
- * @nr:		XRC: its number
- * @refs:	fal_srq_get(), fal_srq_put()
- * @idle:	the last reference is gone
- */
-/**
  * struct fal_slot - a message that fills a receive request, in the engine
  * @rwqe:	the request
  * @srq:	XRC: whose it is, held
@@ -267,6 +258,15 @@ struct fal_slot {
 	u32 inv_rkey;
 };
 
+/**
+ * struct fal_srq - shared receive queue
+ * @ibsrq:	of the verbs core
+ * @dev:	device
+ * @rq:		the queue
+ * @nr:		XRC: its number
+ * @refs:	fal_srq_get(), fal_srq_put()
+ * @idle:	the last reference is gone
+ */
 struct fal_srq {
 	struct ib_srq ibsrq;
 	struct fal_dev *dev;

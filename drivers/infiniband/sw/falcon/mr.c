@@ -89,6 +89,15 @@ static bool fal_window_offset(const struct fal_mr *mw, struct fal_qp *qp,
 	return true;
 }
 
+static void fal_region_hold(const struct fal_mr *region, struct fal_seg *seg)
+{
+	lockdep_assert_held(&region->lock);
+
+	seg->mem = region->valid ? region->mem : NULL;
+	if (seg->mem)
+		refcount_inc(&seg->mem->refs);
+}
+
 static enum ib_wc_status fal_mr_access(struct fal_mr *mr, struct fal_qp *qp,
 				       u64 addr, u32 length,
 				       struct fal_seg *seg)
@@ -110,13 +119,13 @@ static enum ib_wc_status fal_mr_access(struct fal_mr *mr, struct fal_qp *qp,
 		off = addr - mr->iova;
 	}
 	seg->off = off;
-	if (region != mr)
-		spin_lock(&region->lock);
-	seg->mem = region->valid ? region->mem : NULL;
-	if (seg->mem)
-		refcount_inc(&seg->mem->refs);
-	if (region != mr)
+	if (region == mr) {
+		fal_region_hold(region, seg);
+	} else {
+		spin_lock_nested(&region->lock, SINGLE_DEPTH_NESTING);
+		fal_region_hold(region, seg);
 		spin_unlock(&region->lock);
+	}
 	return seg->mem ? IB_WC_SUCCESS : IB_WC_LOC_PROT_ERR;
 }
 

@@ -362,28 +362,38 @@ static void fal_qp_apply(struct fal_qp *qp, const struct ib_qp_attr *attr,
 {
 	struct ib_qp_attr *a = &qp->attr;
 
-#define FAL_APPLY(flag, field)						\
-	do {								\
-		if (mask & IB_QP_##flag)				\
-			a->field = attr->field;				\
-	} while (0)
-	FAL_APPLY(ACCESS_FLAGS, qp_access_flags);
-	FAL_APPLY(PKEY_INDEX, pkey_index);
-	FAL_APPLY(PORT, port_num);
-	FAL_APPLY(QKEY, qkey);
-	FAL_APPLY(AV, ah_attr);
-	FAL_APPLY(PATH_MTU, path_mtu);
-	FAL_APPLY(TIMEOUT, timeout);
-	FAL_APPLY(RETRY_CNT, retry_cnt);
-	FAL_APPLY(RNR_RETRY, rnr_retry);
-	FAL_APPLY(RQ_PSN, rq_psn);
-	FAL_APPLY(MAX_QP_RD_ATOMIC, max_rd_atomic);
-	FAL_APPLY(MIN_RNR_TIMER, min_rnr_timer);
-	FAL_APPLY(SQ_PSN, sq_psn);
-	FAL_APPLY(MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
-	FAL_APPLY(DEST_QPN, dest_qp_num);
-	FAL_APPLY(EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
-#undef FAL_APPLY
+	if (mask & IB_QP_ACCESS_FLAGS)
+		a->qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_PKEY_INDEX)
+		a->pkey_index = attr->pkey_index;
+	if (mask & IB_QP_PORT)
+		a->port_num = attr->port_num;
+	if (mask & IB_QP_QKEY)
+		a->qkey = attr->qkey;
+	if (mask & IB_QP_AV)
+		a->ah_attr = attr->ah_attr;
+	if (mask & IB_QP_PATH_MTU)
+		a->path_mtu = attr->path_mtu;
+	if (mask & IB_QP_TIMEOUT)
+		a->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		a->retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		a->rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_RQ_PSN)
+		a->rq_psn = attr->rq_psn;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		a->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		a->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_SQ_PSN)
+		a->sq_psn = attr->sq_psn;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		a->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_DEST_QPN)
+		a->dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		a->en_sqd_async_notify = attr->en_sqd_async_notify;
 }
 
 /* False if the state has changed meanwhile: the engine found an error. */

@@ -50,9 +50,9 @@ enum fal_go {
 	FAL_GO_WAIT,	/* for room, memory, or completions */
 };
 
-/* Pairs with the release in posting: the requests before it are there. */
 static u32 fal_sq_head(const struct fal_qp *qp)
 {
+	/* Pairs with the release in posting: the requests before it are there. */
 	return smp_load_acquire(&qp->sq.head);
 }
 

@@ -98,8 +98,8 @@ static void fal_peer_put(struct fal_peer *p)
 
 static u32 fal_peer_hash(const struct falcon_path *path)
 {
-	return jhash2(path->daddr.s6_addr32, 4,
-		      jhash2(path->saddr.s6_addr32, 4, path->scope_id));
+	return jhash(&path->daddr, sizeof(path->daddr),
+		     jhash(&path->saddr, sizeof(path->saddr), path->scope_id));
 }
 
 /* Held, or NULL */

@@ -55,7 +55,7 @@ connections_hold_the_algorithm()
 	within 10 eval '! unused'
 	fails rmmod falcon_fae_ecn 2>/dev/null
 	kill_jobs
-	wait $receiver || :
+	wait "$receiver" || :
 	both sysctl -q net.falcon.linger_ms=0
 	drop_pair
 	within 30 unused
@@ -106,13 +106,13 @@ write_knob()
 
 parameters_are_decimals_within_bounds()
 {
-	[ "$(cat $swift/min_fcwnd)" = 0.01 ]
-	[ "$(cat $swift/max_fcwnd)" = 256 ]
+	[ "$(cat "$swift/min_fcwnd")" = 0.01 ]
+	[ "$(cat "$swift/max_fcwnd")" = 256 ]
 	write_knob max_fcwnd 512.5
-	[ "$(cat $swift/max_fcwnd)" = 512.5 ]
+	[ "$(cat "$swift/max_fcwnd")" = 512.5 ]
 	write_knob max_fcwnd 256
 	write_knob plb_target_delay_multiplier 1.25
-	[ "$(cat $swift/plb_target_delay_multiplier)" = 1.25 ]
+	[ "$(cat "$swift/plb_target_delay_multiplier")" = 1.25 ]
 	write_knob plb_target_delay_multiplier 1.01
 	# The greatest is below 2048, and the initial window lies between.
 	fails write_knob max_fcwnd 2048
@@ -124,7 +124,7 @@ parameters_are_decimals_within_bounds()
 	fails write_knob min_ncwnd 1.5
 	fails write_knob delay_select 4
 	fails write_knob max_fcwnd nonsense
-	[ "$(cat $swift/max_fcwnd)" = 256 ]
+	[ "$(cat "$swift/max_fcwnd")" = 256 ]
 }
 
 every_parameter_takes_its_own_value()
@@ -137,7 +137,7 @@ every_parameter_takes_its_own_value()
 		[ "$(cat "$file")" = "$value" ]
 		count=$((count + 1))
 	done
-	expect $count -eq 29 "parameters"
+	expect "$count" -eq 29 "parameters"
 }
 
 parameters_are_heeded()
@@ -156,7 +156,7 @@ parameters_are_heeded()
 parameters_belong_to_the_host()
 {
 	make_pair
-	fails in_a cat $swift/max_fcwnd 2>/dev/null
+	fails in_a cat "$swift/max_fcwnd" 2>/dev/null
 	drop_pair
 }
 

@@ -441,7 +441,7 @@ static bool full_completion_queue_says_so(void)
 
 static bool modes_that_do_not_go_together_are_refused(void)
 {
-	typeof(&falcon_dv_create_qp) create;
+	typeof(falcon_dv_create_qp) *create;
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_type = IBV_QPT_RC, .comp_mask = IBV_QP_INIT_ATTR_PD,
 		.pd = vpd,

@@ -72,7 +72,7 @@ counter_drifts_and_never_steps()
 	pair
 	gained=$(((a - a0 - (b - b0)) / 1000))
 	echo "# gained $gained ns in $(((b - b0) / 1000)) ns"
-	near $gained $(((b - b0) / 1000000)) 1000000 "a thousandth, ns"
+	near "$gained" $(((b - b0) / 1000000)) 1000000 "a thousandth, ns"
 	fails knob "$NIC_A" drift_ppb 1000001 2>/dev/null
 }
 
