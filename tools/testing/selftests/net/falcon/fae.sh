@@ -45,17 +45,13 @@ module_registers_an_algorithm()
 
 connections_hold_the_algorithm()
 {
-	local receiver
-
 	make_pair
 	set_fae ecn
 	in_b falcon_xfer -l -b 1G 2>/dev/null &
-	receiver=$!
 	in_a falcon_xfer -b 1G -e 10000 "$B4" >/dev/null 2>&1 &
 	within 10 eval '! unused'
 	fails rmmod falcon_fae_ecn 2>/dev/null
-	kill_jobs
-	wait "$receiver" || :
+	end_jobs
 	both sysctl -q net.falcon.linger_ms=0
 	drop_pair
 	within 30 unused

@@ -29,6 +29,12 @@ memory_in_use()
 	END { printf "%d\n", sum }' /proc/meminfo /proc/slabinfo
 }
 
+no_sockets()
+{
+	in_b grep -i '^falcon' /proc/net/protocols |
+		awk '{ n += $3 } END { exit n > 0 }'
+}
+
 held()
 {
 	local before after each held=
@@ -53,6 +59,7 @@ held()
 	expect "$each" -ge 512 "bytes an endpoint"
 	# So many sockets take a while to close; until then the port is theirs.
 	end_jobs
+	within 120 no_sockets
 }
 
 idle_connections_are_cheap()

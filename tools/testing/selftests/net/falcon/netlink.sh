@@ -148,6 +148,9 @@ monitor_tells_the_life_of_a_connection()
 
 counters_of_a_connection_add_up()
 {
+	# No other connection lingers in these namespaces.
+	drop_pair
+	make_pair
 	transfer 4 -b 1M
 	expect "$(number "$scratch/conn.json" tx_bytes)" -ge 1048576 "bytes sent"
 	expect "$(number "$scratch/conn.json" tx_bytes)" -le 1200000 "bytes sent"
