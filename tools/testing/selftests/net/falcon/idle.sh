@@ -49,7 +49,7 @@ held()
 	within 600 grep -q ready "$scratch/a"
 	within 60 grep -q ready "$scratch/b"
 	sleep 2
-	held=$(falcon -N "$A" conn show | grep -c "$B4")
+	held=$(falcon -N "$A" conn show state established | grep -c "$B4")
 	after=$(memory_in_use)
 	each=$(((after - before) / (2 * N)))
 	echo "# $held connections, $each bytes an endpoint"
