@@ -715,22 +715,30 @@ TEST(response_is_checked_8_5_3_2)
 					     s.now), -ENOTCONN);
 }
 
-/* spec: 8.2.1.2-4 8.2.2-6 8.5.3.2-3 pull data takes resources of its own */
-TEST(response_takes_resources_8_2_2)
+/* Two pulls have come; there is room for one answer, and it is given. */
+static void answer_one_of_two(struct falcon_resources *res,
+			      struct falcon_rxpkt **rx)
 {
-	static struct falcon_resources res;
-	struct falcon_rxpkt *rx[2];
 	u32 i;
 
 	solo_cfg(&s, true);
-	falcon_res_init(&res);
-	falcon_res_limit(&res, FALCON_POOL_TX_DATA, 1, 0);
-	falcon_core_init(&s.c, &s.cfg, &res, s.now);
+	falcon_res_init(res);
+	falcon_res_limit(res, FALCON_POOL_TX_DATA, 1, 0);
+	falcon_core_init(&s.c, &s.cfg, res, s.now);
 	for (i = 0; i < 2; i++) {
 		solo_rx_pull(&s, i, i);
 		rx[i] = delivers(i);
 	}
 	solo_respond(&s, rx[0], 1);
+}
+
+/* spec: 8.2.1.2-4 8.2.2-6 8.5.3.2-3 pull data takes resources of its own */
+TEST(response_takes_resources_8_2_2)
+{
+	static struct falcon_resources res;
+	struct falcon_rxpkt *rx[2];
+
+	answer_one_of_two(&res, rx);
 	EXPECT_EQ(falcon_core_target_respond(&s.c, rx[1], &s.resp[1], NULL, 1,
 					     s.now), -ENOBUFS);
 	solo_flush(&s);
@@ -1073,17 +1081,8 @@ TEST(taken_pull_holds_no_network_resources_8_2_1_2)
 {
 	static struct falcon_resources res;
 	struct falcon_rxpkt *rx[2];
-	u32 i;
 
-	solo_cfg(&s, true);
-	falcon_res_init(&res);
-	falcon_res_limit(&res, FALCON_POOL_TX_DATA, 1, 0);
-	falcon_core_init(&s.c, &s.cfg, &res, s.now);
-	for (i = 0; i < 2; i++) {
-		solo_rx_pull(&s, i, i);
-		rx[i] = delivers(i);
-	}
-	solo_respond(&s, rx[0], 1);
+	answer_one_of_two(&res, rx);
 	EXPECT_EQ(falcon_core_target_respond(&s.c, rx[1], &s.resp[1], NULL, 1,
 					     s.now), -ENOBUFS);
 	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 1);
