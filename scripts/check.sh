@@ -23,7 +23,7 @@ unit()
 	make --no-print-directory -C tools/testing/falcon/unit check || status=1
 	make --no-print-directory -C tools/testing/falcon/sim check || status=1
 	tools/testing/falcon/psp/psp_vectors.py --check \
-		net/falcon/psp_test_vectors.h || status=1
+		net/falcon/psp/test_vectors.h || status=1
 	return $status
 }
 

@@ -10,7 +10,7 @@
  * for a connection, so it may call back in from there.
  *
  * Documentation/networking/falcon/ulp.rst tells how to write one, and
- * samples/falcon/echo_ulp.c is one. The sockets (net/falcon/sock.c) and the
+ * samples/falcon/echo_ulp.c is one. The sockets (net/falcon/sock/sock.c) and the
  * verbs driver are the ULPs in tree.
  */
 #ifndef _NET_FALCON_H
@@ -367,7 +367,7 @@ static inline struct sk_buff *falcon_rx_skb(struct falcon_rxpkt *rx)
 	return container_of((void *)rx, struct sk_buff, cb);
 }
 
-/* Connections: cm_listener.c, conn.c, ulp.c */
+/* Connections: cm/listener.c, conn.c, ulp.c */
 int falcon_path_set_peer(struct falcon_path *path,
 			 const struct sockaddr_storage *addr);
 struct falcon_conn *falcon_connect(struct net *net,

@@ -2,7 +2,7 @@
 /*
  * The NIC driver ops table: what Falcon hands to hardware.
  *
- * Every op that a NIC lacks (NULL) is served in software by nic_soft.c, so
+ * Every op that a NIC lacks (NULL) is served in software by nic/soft.c, so
  * any netdev works; core never knows which NIC it is on. A driver embeds
  * struct falcon_nic, fills in a table and registers; how to write one is in
  * Documentation/networking/falcon/nic-driver.rst.

@@ -11,7 +11,7 @@
  * leaves the rest to it. The loop is bounded; what remains goes to the timer.
  *
  * Received packets pass the acceptance checks of 9.2.2 here before any state
- * moves. ulp.c, cm.c, udp.c and timer.c call in.
+ * moves. ulp.c, cm/cm.c, udp.c and timer.c call in.
  */
 #include <linux/module.h>
 #include <linux/random.h>
@@ -21,7 +21,7 @@
 #include <uapi/linux/falcon_netlink.h>
 #include "core/accept.h"
 #include "falcon.h"
-#include "psp.h"
+#include "psp/psp.h"
 #include "trace.h"
 
 #define FALCON_DRAIN_PKTS	64	/* transmitted between two look-ups */

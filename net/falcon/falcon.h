@@ -3,7 +3,7 @@
  * What the files of falcon.ko share: the per-netns state, the connection, and
  * the few functions that each file offers the others.
  *
- * One direction of calls: sockets and verbs -> ulp.c, cm.c -> conn.c -> core/;
+ * One direction of calls: sockets and verbs -> ulp.c, cm/ -> conn.c -> core/;
  * effects of core -> udp.c -> nic. Nothing below includes anything above.
  *
  * Locks, outermost first: socket lock, falcon_conn::lock. The connection lock
@@ -101,7 +101,7 @@ struct falcon_sysctls {
  * @key_gen:	current SPI generation (9.2.1)
  * @prev_gen_ok: the one before is accepted as well (9.2.2.3)
  * @res:	resource pools shared by the connections
- * @psp:	psp_key.c: device keys and associations
+ * @psp:	psp/key.c: device keys and associations
  * @psp_sk:	UDP sockets of the PSP port: [0] IPv4, [1] IPv6
  * @cm:		connection manager
  * @mib:	counters
@@ -127,7 +127,7 @@ struct falcon_net {
 	struct falcon_sysctls sysctl;
 	struct ctl_table_header *sysctl_hdr;
 	struct delayed_work reap_work;	/* quarantined CIDs */
-	void *sock;			/* sock.c: port table */
+	void *sock;			/* sock/sock.c: port table */
 };
 
 struct falcon_net *falcon_net(struct net *net);
@@ -186,7 +186,7 @@ struct falcon_psp_sa {
  * @err:	why it died, negative errno
  * @rx_sa:	PSP association of packets received
  * @tx_sa:	of packets sent
- * @remote_time: newest PSP IV received (9.2.2.2); cm.c sets the first
+ * @remote_time: newest PSP IV received (9.2.2.2); cm/cm.c sets the first
  * @last_rx_ns:	last packet accepted
  * @core:	the protocol, valid from falcon_conn_start() on
  * @ulp:	upper layer; NULL until a responder's request is accepted
@@ -214,9 +214,9 @@ struct falcon_psp_sa {
  * @held:	packets opened in SETUP: they run when it is established
  * @nr_held:	how many they are
  * @cm_priv:	cm.c: set-up in progress
- * @cm_sec:	cm_sec.c: secrets of the set-up and of messages after it; NULL
+ * @cm_sec:	cm/sec.c: secrets of the set-up and of messages after it; NULL
  *		without encryption. Set in SETUP, not changed after
- * @service:	own socket port or QPN, set by cm.c before the connection is
+ * @service:	own socket port or QPN, set by cm/cm.c before the connection is
  *		told to anybody
  * @peer_service: the peer's, likewise
  * @established_ns: when, 0 if it never was
@@ -347,7 +347,7 @@ int falcon_path_mtu(struct falcon_conn *conn);
 int falcon_path_route(struct net *net, struct falcon_path *path);
 void falcon_udp_tx_exit(void);
 
-/* nic.c */
+/* nic/nic.c */
 void falcon_nic_init_conn(struct falcon_conn *conn);
 void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev);
 void falcon_nic_detach(struct falcon_conn *conn);
@@ -359,12 +359,12 @@ u8 falcon_nic_rx_level(struct falcon_nic *nic);
 int falcon_nic_xmit(struct falcon_conn *conn, struct sk_buff *skb, u8 flow);
 void falcon_nic_flush(struct net *net);
 
-/* nic_soft.c */
+/* nic/soft.c */
 extern struct falcon_nic falcon_nic_soft;
 int falcon_nic_soft_init(void);
 void falcon_nic_soft_exit(void);
 
-/* cm.c */
+/* cm/cm.c */
 struct falcon_conn *falcon_cm_connect(struct falcon_net *fn,
 				      const struct falcon_cm_params *params,
 				      const struct falcon_ulp_ops *ulp,
@@ -381,7 +381,7 @@ void falcon_cm_net_exit(struct falcon_net *fn);
 int falcon_cm_init(void);
 void falcon_cm_exit(void);
 
-/* psp.c */
+/* psp/psp.c */
 void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version);
 u64 falcon_psp_reserve(atomic64_t *last, u64 now_ps, unsigned int nr);
 
@@ -391,13 +391,13 @@ void falcon_timer_update(struct falcon_conn *conn, u64 due_ns);
 void falcon_timer_cancel(struct falcon_conn *conn);
 
 /*
- * nic.c: call @fn for the software NIC and each registered one, in order of
+ * nic/nic.c: call @fn for the software NIC and each registered one, in order of
  * registration, under the registry's lock, until it returns non-zero.
  */
 int falcon_nic_for_each(int (*fn)(struct falcon_nic *nic, void *arg),
 			void *arg);
 
-/* sock.c */
+/* sock/sock.c */
 int falcon_sock_init(void);
 void falcon_sock_exit(void);
 int falcon_sock_net_init(struct falcon_net *fn);

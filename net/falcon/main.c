@@ -14,7 +14,7 @@
 #include <net/netns/generic.h>
 #include "core/fae.h"
 #include "falcon.h"
-#include "psp.h"
+#include "psp/psp.h"
 
 static unsigned int falcon_net_id __read_mostly;
 

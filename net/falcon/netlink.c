@@ -16,7 +16,7 @@
 #include <uapi/linux/falcon_netlink.h>
 #include "core/fae.h"
 #include "falcon.h"
-#include "psp.h"
+#include "psp/psp.h"
 #include "sysctl.h"
 
 static struct genl_family falcon_genl;

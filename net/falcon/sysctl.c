@@ -11,7 +11,7 @@
 #include <linux/sysctl.h>
 #include <uapi/linux/falcon.h>
 #include "falcon.h"
-#include "psp.h"
+#include "psp/psp.h"
 #include "sysctl.h"
 
 /* A socket buffer: three sizes in bytes, each at least the one before. */

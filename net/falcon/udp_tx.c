@@ -29,7 +29,7 @@
 #include <net/route.h>
 #include <net/sock.h>
 #include "falcon.h"
-#include "psp.h"
+#include "psp/psp.h"
 
 #define FALCON_TX_HEADROOM	(MAX_HEADER + sizeof(struct ipv6hdr) +	\
 				 sizeof(struct udphdr))

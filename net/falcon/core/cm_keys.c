@@ -6,7 +6,7 @@
  * HKDF-SHA256 (RFC 5869) with the hash of the transcript as salt, so that ends
  * which did not see the same INIT and the same ACCEPT have no key in common.
  * Sealing is ChaCha20-Poly1305. Both come from lib/crypto: no allocation, no
- * sleep, so that messages are judged in softirq. cm_sec.c calls in.
+ * sleep, so that messages are judged in softirq. cm/sec.c calls in.
  */
 #include <crypto/algapi.h>
 #include <crypto/chacha20poly1305.h>

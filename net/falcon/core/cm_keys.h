@@ -6,7 +6,7 @@
  * the definition; security.rst says what follows from it.
  *
  * Pure functions of their arguments: callable from softirq, without any lock.
- * X25519 itself is the caller's (net/falcon/cm_sec.c).
+ * X25519 itself is the caller's (net/falcon/cm/sec.c).
  */
 #ifndef _FALCON_CORE_CM_KEYS_H
 #define _FALCON_CORE_CM_KEYS_H

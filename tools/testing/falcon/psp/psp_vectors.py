@@ -3,7 +3,7 @@
 #
 # psp_vectors.py - known answers of PSP, computed by python3-cryptography.
 #
-# Prints the header that net/falcon/psp_test.c includes. With --check FILE it
+# Prints the header that net/falcon/psp/test.c includes. With --check FILE it
 # compares instead, and prints TAP: exit status 1 if FILE is not what it would
 # print.
 

@@ -8,7 +8,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "cm/cm.h"
 
 static void cm_fill_private(const struct falcon_cm_params *p,
 			    struct falcon_cm_msg *m)

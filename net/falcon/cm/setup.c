@@ -2,7 +2,7 @@
 /*
  * A set-up: what is known of a connection that is being made, who refers to
  * it, and when its message is sent again. Initiator and responder move its
- * state (cm_initiator.c, cm_responder.c); here it waits, is found, expires,
+ * state (cm/initiator.c, cm/responder.c); here it waits, is found, expires,
  * fails.
  *
  * Whoever takes the connection out by falcon_cm_settle(), under the lock, is
@@ -12,7 +12,7 @@
 #include <linux/wait_bit.h>
 #include <net/ipv6.h>
 
-#include "cm.h"
+#include "cm/cm.h"
 
 #define CM_MAX_RTO_MS	(60 * MSEC_PER_SEC)
 #define CM_MAX_SHIFT	20	/* of the first RTO: beyond the maximum */

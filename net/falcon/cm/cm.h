@@ -3,17 +3,17 @@
  * What the files of the connection manager share: the state in a netns, the
  * other end of an exchange, a set-up, and what each file offers the others.
  *
- *	cm.c		from messages to set-ups; the netns
- *	cm_initiator.c	INIT, CONFIRM
- *	cm_responder.c	COOKIE, the listener's word, ACCEPT
- *	cm_setup.c	a set-up: its life, its timer
- *	cm_offer.c	what one end of a connection offers
- *	cm_policy.c	whether it is encrypted, and pre-shared keys
- *	cm_sec.c	X25519 and the secrets of a set-up
- *	cm_rekey.c	new keys for a connection that lives
- *	cm_cookie.c	proof that an initiator receives at its address
- *	cm_listener.c	who listens to what
- *	cm_udp.c	the UDP sockets of the connection manager's port
+ *	cm/cm.c		from messages to set-ups; the netns
+ *	cm/initiator.c	INIT, CONFIRM
+ *	cm/responder.c	COOKIE, the listener's word, ACCEPT
+ *	cm/setup.c	a set-up: its life, its timer
+ *	cm/offer.c	what one end of a connection offers
+ *	cm/policy.c	whether it is encrypted, and pre-shared keys
+ *	cm/sec.c	X25519 and the secrets of a set-up
+ *	cm/rekey.c	new keys for a connection that lives
+ *	cm/cookie.c	proof that an initiator receives at its address
+ *	cm/listener.c	who listens to what
+ *	cm/udp.c	the UDP sockets of the connection manager's port
  *
  * Locks: falcon_cm_setup::lock; falcon_cm_sec::lock, under that of a connection
  * or alone; falcon_cm::lock, under falcon_cm_sec::lock or alone. All are taken
@@ -27,7 +27,7 @@
 #include <linux/siphash.h>
 
 #include "core/cm_keys.h"
-#include "psp.h"
+#include "psp/psp.h"
 
 #define FALCON_CM_COOKIE_LIFE	15	/* seconds that a cookie is good for */
 #define FALCON_CM_SECRET_LIFE	32	/* seconds between new secrets */
@@ -239,7 +239,7 @@ struct falcon_cm_setup {
 	u64 peer_pcid;
 };
 
-/* cm.c */
+/* cm/cm.c */
 extern struct workqueue_struct *falcon_cm_wq;
 void falcon_cm_rcv(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		   const void *buf, unsigned int len);
@@ -255,7 +255,7 @@ struct falcon_conn *falcon_cm_find_conn(struct falcon_cm *cm,
 					const struct falcon_cm_peer *peer,
 					const struct falcon_cm_msg *m);
 
-/* cm_initiator.c */
+/* cm/initiator.c */
 void falcon_cm_rx_cookie(struct falcon_cm_setup *s,
 			 const struct falcon_cm_msg *m);
 void falcon_cm_rx_accept(struct falcon_cm_setup *s,
@@ -268,7 +268,7 @@ void falcon_cm_rx_accept_again(struct falcon_cm *cm,
 void falcon_cm_rx_refuse(struct falcon_cm_setup *s,
 			 const struct falcon_cm_msg *m);
 
-/* cm_responder.c */
+/* cm/responder.c */
 void falcon_cm_rx_init(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		       const struct falcon_cm_msg *m, const void *init,
 		       unsigned int len);
@@ -278,7 +278,7 @@ void falcon_cm_work_confirm(struct falcon_cm_setup *s);
 void falcon_cm_work(struct work_struct *work);
 void falcon_cm_flush_queue(struct falcon_cm *cm);
 
-/* cm_setup.c */
+/* cm/setup.c */
 struct falcon_cm_setup *falcon_cm_alloc(struct falcon_cm *cm, u8 role,
 					u64 nonce);
 int falcon_cm_set_msg(struct falcon_cm_setup *s, const struct falcon_cm_msg *m);
@@ -302,7 +302,7 @@ bool falcon_cm_fail_tell(struct falcon_cm_setup *s, int err,
 			 enum falcon_cm_reason reason, u16 detail);
 void falcon_cm_drop_setups(struct falcon_cm *cm);
 
-/* cm_offer.c */
+/* cm/offer.c */
 void falcon_cm_set_addr(struct falcon_cm_setup *s,
 			const struct falcon_conn *conn, __be16 port);
 void falcon_cm_set_peer(struct falcon_conn *conn, const struct falcon_cm_msg *m,
@@ -314,7 +314,7 @@ int falcon_cm_fill_offer(struct falcon_conn *conn,
 			 const struct falcon_core_cfg *cfg,
 			 struct falcon_cm_msg *m);
 
-/* cm_policy.c */
+/* cm/policy.c */
 int falcon_cm_psk_find(struct falcon_net *fn, const struct cred *cred,
 		       const struct in6_addr *peer, u64 nonce, const u8 *id,
 		       struct falcon_cm_psk *psk);
@@ -330,7 +330,7 @@ void falcon_cm_count_reason(struct falcon_net *fn, u16 reason);
 int falcon_cm_policy_init(void);
 void falcon_cm_policy_exit(void);
 
-/* cm_sec.c */
+/* cm/sec.c */
 int falcon_cm_sec_offer(struct falcon_conn *conn,
 			const struct falcon_cm_params *p, u64 nonce,
 			struct falcon_cm_msg *m);
@@ -358,7 +358,7 @@ void falcon_cm_send_signed(struct falcon_cm *cm,
 			   struct falcon_conn *conn, struct falcon_cm_msg *m,
 			   const struct falcon_cm_sa *sa);
 
-/* cm_rekey.c */
+/* cm/rekey.c */
 void falcon_cm_rekey_setup(struct falcon_cm_sec *sec);
 void falcon_cm_rx_rekey(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 			const struct falcon_cm_msg *m, const void *buf);
@@ -367,7 +367,7 @@ void falcon_cm_rx_rekey_ack(struct falcon_cm *cm,
 			    const struct falcon_cm_msg *m, const void *buf);
 void falcon_cm_drop_rekeys(struct falcon_cm *cm);
 
-/* cm_cookie.c */
+/* cm/cookie.c */
 void falcon_cm_cookie_init(struct falcon_cm *cm);
 void falcon_cm_cookie_make(struct falcon_cm *cm,
 			   const struct falcon_cm_peer *peer, const void *init,
@@ -376,14 +376,14 @@ bool falcon_cm_cookie_valid(struct falcon_cm *cm,
 			    const struct falcon_cm_peer *peer, const void *init,
 			    unsigned int body_len, const u8 *cookie);
 
-/* cm_listener.c */
+/* cm/listener.c */
 struct falcon_listener *
 falcon_cm_find_listener(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 			u8 proto, u32 service, u64 nonce);
 void falcon_cm_put_listener(struct falcon_listener *l);
 void falcon_cm_drop_listeners(struct falcon_cm *cm);
 
-/* cm_udp.c */
+/* cm/udp.c */
 int falcon_cm_set_port(struct falcon_cm *cm, u16 port);
 void falcon_cm_close_port(struct falcon_cm *cm);
 struct sk_buff *falcon_cm_skb(void);

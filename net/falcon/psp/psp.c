@@ -16,7 +16,7 @@
  *
  * Drivers call falcon_psp_seal() at departure, conn.c calls falcon_psp_open()
  * for packets that have passed the other acceptance checks. What they work on
- * is per CPU: bottom halves are off, and ciphers complete at once (psp_key.c).
+ * is per CPU: bottom halves are off, and ciphers complete at once (psp/key.c).
  */
 #include <asm/simd.h>
 #include <crypto/aead.h>
@@ -27,7 +27,7 @@
 #include <linux/scatterlist.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
-#include "psp.h"
+#include "psp/psp.h"
 
 /* PSP header and the first 4 bytes of Falcon: authenticated, in the clear */
 #define PSP_CLEAR	(sizeof(struct falcon_psp_hdr) + 4)

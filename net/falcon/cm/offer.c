@@ -8,7 +8,7 @@
 #include <linux/random.h>
 #include <net/inet_ecn.h>
 
-#include "cm.h"
+#include "cm/cm.h"
 
 /**
  * falcon_cm_set_addr() - where the messages of a set-up go

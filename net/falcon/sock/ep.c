@@ -10,7 +10,7 @@
  */
 #include <linux/slab.h>
 #include <net/ipv6.h>
-#include "sock.h"
+#include "sock/sock.h"
 
 /* Level of a receive buffer that is just full: the default target of Swift */
 #define FALCON_LEVEL_FULL	15

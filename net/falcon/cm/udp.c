@@ -20,7 +20,7 @@
 #include <net/ipv6.h>
 #endif
 
-#include "cm.h"
+#include "cm/cm.h"
 
 static int cm_index(sa_family_t family)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * SOCK_STREAM: bytes without boundaries. Every segment of up to one MTU is a
- * push transaction on an ordered connection; sock_queue.c decides when it
+ * push transaction on an ordered connection; sock/queue.c decides when it
  * leaves and when it is acknowledged. Behaves as TCP does, errno for errno.
  *
  * Called by sock.c with the socket locked.
  */
 #include <linux/fs.h>
 #include <linux/splice.h>
-#include "sock.h"
+#include "sock/sock.h"
 
 /* Segments that are ready before the connection is told: they make a train. */
 #define FALCON_STREAM_BATCH	16

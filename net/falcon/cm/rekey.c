@@ -6,15 +6,15 @@
  * A receiver that wants to move makes an association, accepts packets of both,
  * and says so until it is acknowledged; no packet is lost, because the peer
  * moves between two packets and the old association goes only when packets of
- * the new one have come (psp_key.c). Both ends may do so at the same time.
+ * the new one have come (psp/key.c). Both ends may do so at the same time.
  *
  * Keys are made and installed by a work of the connection, messages come in
  * softirq. falcon_cm_rekey() is called when the device key was replaced.
  */
 #include <linux/slab.h>
 
-#include "cm.h"
-#include "psp.h"
+#include "cm/cm.h"
+#include "psp/psp.h"
 
 #define CM_REKEY_MAX_SHIFT	8	/* of the first RTO */
 

@@ -12,7 +12,7 @@
 #include <linux/random.h>
 #include <linux/timekeeping.h>
 
-#include "cm.h"
+#include "cm/cm.h"
 
 struct cm_cookie {
 	__be32 time;		/* seconds since boot */

@@ -13,7 +13,7 @@
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
-#include "sock.h"
+#include "sock/sock.h"
 
 static unsigned int falcon_port_slot(u32 service)
 {

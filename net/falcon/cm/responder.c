@@ -10,7 +10,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "cm.h"
+#include "cm/cm.h"
 
 /* What the policy said of a request */
 struct cm_security {

@@ -9,7 +9,7 @@
 #include <net/ip.h>
 #include <net/transp_v6.h>
 #include <asm/ioctls.h>
-#include "sock.h"
+#include "sock/sock.h"
 
 #define FALCON_KEEP_MAX		32767	/* seconds, as TCP */
 

@@ -9,7 +9,7 @@
  * one matches, the policy is psk: nothing that goes wrong with it, and nothing
  * that a message says, leads to a connection without.
  *
- * cm_sec.c asks, in process context.
+ * cm/sec.c asks, in process context.
  */
 #include <linux/cred.h>
 #include <linux/inet.h>
@@ -19,8 +19,8 @@
 #include <net/ipv6.h>
 #include <uapi/linux/falcon.h>
 
-#include "cm.h"
-#include "psp.h"
+#include "cm/cm.h"
+#include "psp/psp.h"
 
 #define CM_ANY_PEER	"*"
 

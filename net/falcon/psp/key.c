@@ -19,7 +19,7 @@
 #include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/slab.h>
-#include "psp.h"
+#include "psp/psp.h"
 
 #define PSP_SPI_TRIES	64
 

@@ -4,15 +4,15 @@
  * NICs ask of each other.
  *
  * A receiver gives away keys: it derives one from its device key and an SPI
- * that it chooses (psp_kdf.c), keeps the cipher, and hands SPI and key to the
+ * that it chooses (psp/kdf.c), keeps the cipher, and hands SPI and key to the
  * peer as a grant, which the connection manager wraps and carries. The peer
  * installs the grant and encrypts with it. Each connection has one association
  * in each direction (6.5); connections may share one, told apart by PCID.
  *
- *	psp_kdf.c	the key of an SPI
- *	psp_key.c	device keys, associations, their beginning and end
- *	psp_rotate.c	new device keys, by time and on demand
- *	psp.c		sealing and opening of packets
+ *	psp/kdf.c	the key of an SPI
+ *	psp/key.c	device keys, associations, their beginning and end
+ *	psp/rotate.c	new device keys, by time and on demand
+ *	psp/psp.c	sealing and opening of packets
  */
 #ifndef _FALCON_PSP_H
 #define _FALCON_PSP_H
@@ -21,7 +21,7 @@
 #include <linux/hashtable.h>
 #include <linux/types.h>
 #include "falcon.h"
-#include "psp_kdf.h"
+#include "psp/kdf.h"
 
 struct crypto_aead;
 
@@ -112,13 +112,13 @@ struct falcon_psp_key {
 #define FALCON_PSP_GMAC_VERSIONS (BIT(FALCON_PSP_VER_GMAC128) | \
 				  BIT(FALCON_PSP_VER_GMAC256))
 
-/* psp.c */
+/* psp/psp.c */
 int falcon_psp_open(const struct falcon_psp_key *key, struct sk_buff *skb,
 		    const struct falcon_psp_info *psp);
 int falcon_psp_work_init(unsigned int reqsize);
 void falcon_psp_work_exit(void);
 
-/* psp_key.c: associations of a connection. May sleep. */
+/* psp/key.c: associations of a connection. May sleep. */
 u32 falcon_psp_versions(void);
 int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
 		      struct falcon_psp_grant *grant);
@@ -126,20 +126,20 @@ int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
 			  const struct falcon_psp_grant *grant);
 void falcon_psp_release(struct falcon_conn *conn);
 
-/* psp_key.c: any context, without the connection lock */
+/* psp/key.c: any context, without the connection lock */
 void falcon_psp_rx_confirmed(struct falcon_conn *conn);
 void falcon_psp_rx_retire(struct falcon_conn *conn);
 
-/* psp_key.c: softirq, with the connection lock */
+/* psp/key.c: softirq, with the connection lock */
 void falcon_psp_rx_used(struct falcon_conn *conn, u32 spi, u64 now_ns);
 
-/* psp_rotate.c: may sleep */
+/* psp/rotate.c: may sleep */
 int falcon_psp_rotate(struct falcon_net *fn);
 void falcon_psp_rotate_arm(struct falcon_net *fn);
 void falcon_psp_rotate_init(struct falcon_psp *psp);
 void falcon_psp_rotate_stop(struct falcon_net *fn);
 
-/* psp_key.c: namespaces and the module */
+/* psp/key.c: namespaces and the module */
 void falcon_psp_new_generation(struct falcon_net *fn);
 int falcon_psp_net_init(struct falcon_net *fn);
 void falcon_psp_net_exit(struct falcon_net *fn);

@@ -15,8 +15,8 @@
 #include <linux/sort.h>
 #include <linux/udp.h>
 #include <net/ipv6.h>
-#include "psp.h"
-#include "psp_test_vectors.h"
+#include "psp/psp.h"
+#include "psp/test_vectors.h"
 
 #define HDR		sizeof(struct falcon_psp_hdr)
 #define ICV		FALCON_PSP_ICV_LEN

@@ -6,11 +6,11 @@
  * receive buffer is full a segment stays unacknowledged, and none is dropped.
  *
  * Everything here runs under the socket lock and calls the connection as
- * sock.h allows.
+ * sock/sock.h allows.
  */
 #include <linux/skbuff.h>
 #include <net/dst.h>
-#include "sock.h"
+#include "sock/sock.h"
 
 /* Segments in flight from which on less than a train may wait. */
 #define FALCON_TX_BUSY	4u
@@ -421,7 +421,7 @@ static int falcon_reset_err(u16 code)
  * @rx:		the transaction; acknowledged here or kept on the held list.
  *		falcon_flush() is due after the last one
  *
- * Context: as sock.h says of calls into the connection. The socket may have
+ * Context: as sock/sock.h says of calls into the connection. The socket may have
  * no endpoint any more afterwards.
  * Return: true if a reader should be woken.
  */

@@ -8,7 +8,7 @@
  *
  * Called by sock.c with the socket locked.
  */
-#include "sock.h"
+#include "sock/sock.h"
 
 static int falcon_msg_send_ready(struct sock *sk, long *timeo)
 {

@@ -13,7 +13,7 @@
  * peer that has gone must not hold up the keys of all others, though: after
  * PSP_PATIENCE_NS nobody waits for it any more.
  */
-#include "psp.h"
+#include "psp/psp.h"
 
 #define PSP_PATIENCE_NS	(30 * NSEC_PER_SEC)
 #define PSP_RETRY	(5 * HZ)

@@ -14,7 +14,7 @@
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
-#include "cm.h"
+#include "cm/cm.h"
 
 struct workqueue_struct *falcon_cm_wq;
 

@@ -5,13 +5,13 @@
  * connection. They meet in connect() or accept() and part when the connection
  * is reset, dead, or closed in both directions: either can outlive the other.
  *
- *	sock		life of a socket: create .. close, poll
- *	sock_ep		endpoint: call-backs of the connection
- *	sock_queue	receive and transmit queues of a socket
- *	sock_port	ports, listeners
- *	sock_opt	options, ioctl
- *	sock_stream	send and receive bytes
- *	sock_seqpacket	send and receive messages
+ *	sock.c		life of a socket: create .. close, poll
+ *	ep.c		endpoint: call-backs of the connection
+ *	queue.c		receive and transmit queues of a socket
+ *	port.c		ports, listeners
+ *	opt.c		options, ioctl
+ *	stream.c	send and receive bytes
+ *	seqpacket.c	send and receive messages
  *
  * Locks, outermost first: socket lock, falcon_net_sock::listen_lock,
  * falcon_ep::lock or falcon_sock::aq_lock, falcon_conn::lock. A connection is
@@ -312,7 +312,7 @@ static inline bool falcon_rx_full(const struct sock *sk)
 	return atomic_read(&sk->sk_rmem_alloc) > READ_ONCE(sk->sk_rcvbuf);
 }
 
-/* sock.c */
+/* sock/sock.c */
 void falcon_sock_established(struct sock *sk);
 void falcon_sock_dead(struct sock *sk, int err);
 void falcon_sock_reset(struct sock *sk, int code);
@@ -322,7 +322,7 @@ void falcon_sock_fin_progress(struct sock *sk);
 void falcon_sock_time(struct sock *sk);
 void falcon_sock_arm(struct sock *sk);
 
-/* sock_ep.c */
+/* sock/ep.c */
 extern const struct falcon_ulp_ops falcon_sock_ulp;
 struct falcon_ep *falcon_ep_alloc(gfp_t gfp);
 void falcon_ep_free(struct falcon_ep *ep);
@@ -341,7 +341,7 @@ void falcon_sock_flush(struct sock *sk);
 int falcon_ep_init(void);
 void falcon_ep_exit(void);
 
-/* sock_queue.c */
+/* sock/queue.c */
 struct sk_buff *falcon_tx_alloc(struct sock *sk, gfp_t gfp);
 struct sk_buff *falcon_tx_control(u8 flags, u16 code, gfp_t gfp);
 void falcon_tx_free(struct sock *sk, struct sk_buff *skb);
@@ -358,7 +358,7 @@ void falcon_rx_ack_held(struct sock *sk, bool all);
 void falcon_rx_purge(struct sock *sk);
 int falcon_rx_wait_error(struct sock *sk, long timeo);
 
-/* sock_port.c */
+/* sock/port.c */
 int falcon_port_get(struct sock *sk, unsigned short snum);
 int falcon_port_connect(struct sock *sk);
 void falcon_port_inherit(struct sock *sk, struct sock *child);
@@ -366,7 +366,7 @@ void falcon_port_put(struct sock *sk);
 int falcon_listen_start(struct sock *sk);
 void falcon_listen_stop(struct sock *sk);
 
-/* sock_opt.c */
+/* sock/opt.c */
 int falcon_setsockopt(struct sock *sk, int level, int optname,
 		      sockptr_t optval, unsigned int optlen);
 int falcon_getsockopt(struct sock *sk, int level, int optname,
@@ -375,7 +375,7 @@ void falcon_info_keep(struct sock *sk);
 int falcon_sock_ioctl(struct sock *sk, int cmd, int *karg);
 void falcon_sock_keepalive(struct sock *sk, int valbool);
 
-/* sock_stream.c */
+/* sock/stream.c */
 int falcon_stream_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 int falcon_stream_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 			  int flags);
@@ -386,7 +386,7 @@ ssize_t falcon_stream_splice_read(struct socket *sock, loff_t *ppos,
 				  struct pipe_inode_info *pipe, size_t len,
 				  unsigned int flags);
 
-/* sock_seqpacket.c */
+/* sock/seqpacket.c */
 int falcon_seqpacket_sendmsg(struct sock *sk, struct msghdr *msg, size_t len);
 int falcon_seqpacket_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 			     int flags);

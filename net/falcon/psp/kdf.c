@@ -5,7 +5,7 @@
  * table of associations: each packet names its key by its SPI.
  *
  * CMAC of one whole block is two encryptions, so this asks the AES library,
- * not the crypto API: it may run in any context. psp_key.c calls in, once an
+ * not the crypto API: it may run in any context. psp/key.c calls in, once an
  * association.
  */
 #include <crypto/aes.h>
@@ -13,7 +13,7 @@
 #include <linux/string.h>
 #include <asm/byteorder.h>
 #include "core/wire.h"
-#include "psp_kdf.h"
+#include "psp/kdf.h"
 
 /*
  * A block of AES. What is authenticated has in it a counter, "Pv" and the

@@ -21,7 +21,7 @@
 #include <net/protocol.h>
 #include <net/transp_v6.h>
 #include <net/xfrm.h>
-#include "sock.h"
+#include "sock/sock.h"
 
 static atomic_long_t falcon_memory_allocated;
 static DEFINE_PER_CPU(int, falcon_memory_per_cpu_fw_alloc);

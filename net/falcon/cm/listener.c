@@ -12,7 +12,7 @@
 #include <linux/wait_bit.h>
 #include <net/ipv6.h>
 
-#include "cm.h"
+#include "cm/cm.h"
 
 static u32 cm_service_hash(struct falcon_cm *cm, u8 proto, u32 service)
 {

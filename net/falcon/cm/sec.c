@@ -2,7 +2,7 @@
 /*
  * The secrets of a set-up: X25519, the keys that follow from it, what is sealed
  * and proven with them in ACCEPT and CONFIRM, and the signatures of messages
- * after those. core/cm_keys.c is the arithmetic, cm_policy.c decides whether
+ * after those. core/cm_keys.c is the arithmetic, cm/policy.c decides whether
  * there is any of it.
  *
  * X25519 and ciphers that take a key run in process context: on the
@@ -15,8 +15,8 @@
 #include <linux/slab.h>
 #include <uapi/linux/falcon.h>
 
-#include "cm.h"
-#include "psp.h"
+#include "cm/cm.h"
+#include "psp/psp.h"
 
 static struct falcon_cm_sec *cm_sec_alloc(struct falcon_conn *conn, u8 role,
 					  u8 policy)
