@@ -20,6 +20,7 @@
 #include <net/ipv6.h>
 #include <uapi/linux/falcon_netlink.h>
 #include "core/accept.h"
+#include "core/fae.h"
 #include "falcon.h"
 #include "psp/psp.h"
 #include "trace.h"
@@ -697,6 +698,36 @@ unlock:
 	spin_unlock_bh(&conn->lock);
 }
 
+/**
+ * falcon_conn_events - run events that have waited in a queue
+ * @conn:	whose event is the first, not locked; each event's reference goes
+ * @q:		the queue of this CPU
+ * @most:	so many at most
+ *
+ * Context: softirq. Calls the ULP.
+ * Return: how many were taken, all of @conn; at least 1.
+ */
+u32 falcon_conn_events(struct falcon_conn *conn, struct falcon_fae_queue *q,
+		       u32 most)
+{
+	struct falcon_watch watch;
+	u64 now = ktime_get_ns();
+	u32 n = 0, i;
+
+	spin_lock_bh(&conn->lock);
+	falcon_watch_begin(&watch, conn);
+	do {
+		falcon_fae_queue_run(q, now);
+		n++;
+	} while (n < most && falcon_fae_queue_first(q) == &conn->core);
+	falcon_watch_end(&watch, conn);
+	falcon_conn_drain(conn);
+	spin_unlock_bh(&conn->lock);
+	for (i = 0; i < n; i++)
+		falcon_conn_put(conn);
+	return n;
+}
+
 /*
  * The life cycle as CM and ULPs drive it
  */
@@ -1142,11 +1173,27 @@ static void falcon_rx_measure(struct falcon_conn *conn, struct falcon_rx *rx)
 		meta->hops = min(conn->peer_ttl - rx->ttl, 15);
 }
 
+/* An event that waits holds the connection. */
+static void falcon_rx_events(struct falcon_conn *conn,
+			     const struct falcon_fae_queue *q, u32 tail,
+			     u64 held_back)
+{
+	if (q->tail != tail) {
+		falcon_conn_get(conn);
+		FALCON_INC(conn->fn, FAE_QUEUED);
+	}
+	if (q->held_back != held_back)
+		FALCON_INC(conn->fn, FAE_HELD_BACK);
+}
+
 static enum falcon_rx_verdict falcon_rx_core(struct falcon_conn *conn,
 					     const struct falcon_rx *rx,
 					     struct sk_buff *skb)
 {
+	const struct falcon_fae_queue *q = rx->meta.fae;
+	u64 held_back = q ? q->held_back : 0;
 	enum falcon_rx_verdict verdict;
+	u32 tail = q ? q->tail : 0;
 	struct falcon_watch watch;
 
 	if (falcon_rx_has_fn(rx->pi.type))
@@ -1157,6 +1204,8 @@ static enum falcon_rx_verdict falcon_rx_core(struct falcon_conn *conn,
 	verdict = falcon_core_rx(&conn->core, &rx->pi, &rx->meta,
 				 (struct falcon_rxpkt *)skb->cb);
 	falcon_watch_end(&watch, conn);
+	if (q)
+		falcon_rx_events(conn, q, tail, held_back);
 	return verdict;
 }
 
@@ -1207,6 +1256,7 @@ static void falcon_rx_held(struct falcon_conn *conn)
 	struct falcon_held *held, *next;
 
 	list_for_each_entry_safe(held, next, &conn->held, node) {
+		held->rx.meta.fae = NULL;
 		falcon_rx_admit(conn, held->skb, &held->rx);
 		kfree(held);
 	}
@@ -1245,6 +1295,7 @@ void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
 	if (conn->state != FALCON_CONN_ESTABLISHED &&
 	    conn->state != FALCON_CONN_CLOSING)
 		goto drop;
+	rx->meta.fae = falcon_fae_batch_queue(conn->fn);
 	falcon_rx_admit(conn, skb, rx);
 unlock:
 	spin_unlock_bh(&conn->lock);

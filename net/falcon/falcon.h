@@ -32,6 +32,7 @@ struct dst_entry;
 struct falcon_cm;
 struct falcon_cm_sec;
 struct falcon_conn;
+struct falcon_fae_queue;
 struct falcon_listener;
 struct falcon_psp;
 struct falcon_psp_key;
@@ -76,6 +77,7 @@ struct falcon_sysctls {
 	int win_shift;			/* receiver windows, times 2^this */
 	int delay_target_us;
 	int delay_absolute;
+	int fae_batch;			/* CC events run together; 0: at once */
 	int soft_slack_us;		/* where no device stamps packets */
 	int replay_margin_ms;
 	int psp_rotate_s;		/* between new device keys; 0: never */
@@ -325,6 +327,8 @@ void falcon_conn_set_sk(struct falcon_conn *conn, struct sock *sk);
 void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
 		    struct falcon_rx *rx);
 void falcon_conn_timeout(struct falcon_conn *conn);
+u32 falcon_conn_events(struct falcon_conn *conn, struct falcon_fae_queue *q,
+		       u32 most);
 void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 			      struct falcon_core_cfg *cfg);
 int falcon_conn_net_init(struct falcon_net *fn);
@@ -346,6 +350,14 @@ struct dst_entry *falcon_path_dst(struct falcon_conn *conn);
 int falcon_path_mtu(struct falcon_conn *conn);
 int falcon_path_route(struct net *net, struct falcon_path *path);
 void falcon_udp_tx_exit(void);
+
+/* fae.c: congestion control events of a softirq batch */
+#define FALCON_FAE_SLOTS	1024	/* of the queue of a CPU */
+int falcon_fae_batch_alloc(void);
+struct falcon_fae_queue *falcon_fae_batch_queue(const struct falcon_net *fn);
+void falcon_fae_batch_end(const struct falcon_net *fn);
+void falcon_fae_batch_init(void);
+void falcon_fae_batch_exit(void);
 
 /* nic/nic.c */
 void falcon_nic_init_conn(struct falcon_conn *conn);

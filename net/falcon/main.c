@@ -204,6 +204,7 @@ static int __init falcon_init(void)
 {
 	int err;
 
+	falcon_fae_batch_init();
 	err = falcon_conn_init();
 	if (err)
 		return err;
@@ -244,6 +245,7 @@ psp:
 	falcon_psp_exit();
 conn:
 	falcon_conn_exit();
+	falcon_fae_batch_exit();
 	falcon_udp_tx_exit();
 	return err;
 }
@@ -257,6 +259,7 @@ static void __exit falcon_exit(void)
 	falcon_cm_exit();
 	falcon_nic_soft_exit();
 	falcon_conn_exit();
+	falcon_fae_batch_exit();
 	falcon_psp_exit();
 	falcon_udp_tx_exit();
 }

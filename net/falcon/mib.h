@@ -52,6 +52,8 @@ FALCON_MIB(CM_ESTABLISHED, "connections established")
 FALCON_MIB(CONN_ABORTED,
 	   "connections that died: retransmissions exhausted, reset, device gone")
 FALCON_MIB(CONN_LIMIT, "connections refused: per-netns bound")
+FALCON_MIB(FAE_QUEUED, "congestion control events that waited for a batch")
+FALCON_MIB(FAE_HELD_BACK, "ACKs that became no event: the queue was too long")
 FALCON_MIB(SOCK_RX_UNACKED, "segments held unacknowledged: receive buffer full")
 FALCON_MIB(SOCK_ORPHANS, "connections reset: too many outlive their sockets")
 FALCON_MIB(SOCK_BAD, "segments of the socket protocol that break its rules")

@@ -142,6 +142,33 @@ static int falcon_sysctl_do_pool(falcon_ctl_table *ctl, int write, void *buffer,
 	return err;
 }
 
+/* The queues have their memory before anybody puts an event there. */
+static int falcon_sysctl_do_batch(falcon_ctl_table *ctl, int write,
+				  void *buffer, size_t *lenp, loff_t *ppos)
+{
+	int *batch = ctl->data;
+	int val = READ_ONCE(*batch);
+	struct ctl_table tmp = {
+		.data	= &val,
+		.maxlen	= sizeof(val),
+		.extra1	= ctl->extra1,
+		.extra2	= ctl->extra2,
+	};
+	int err;
+
+	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
+	if (err || !write)
+		return err;
+	if (val) {
+		err = falcon_fae_batch_alloc();
+		if (err)
+			return err;
+	}
+	/* Pairs with falcon_fae_batch_queue() */
+	smp_store_release(batch, val);
+	return 0;
+}
+
 /* The next rotation is as far away as it would be from now on. */
 static int falcon_sysctl_do_rotate(falcon_ctl_table *ctl, int write,
 				   void *buffer, size_t *lenp, loff_t *ppos)
@@ -220,6 +247,9 @@ const struct falcon_param falcon_params[] = {
 		     "base delay target of congestion control, us"),
 	FALCON_PARAM(delay_absolute, 0, 0, 1,
 		     "1: the target is absolute; 0: above the least delay seen"),
+	FALCON_PARAM_BY(falcon_sysctl_do_batch,
+			fae_batch, 0, 0, FALCON_FAE_SLOTS,
+			"congestion control events of a batch; 0: each at once"),
 	FALCON_PARAM(soft_slack_us, 1000, 0, 100000,
 		     "delay that is no congestion where no device stamps, us"),
 	FALCON_PARAM(replay_margin_ms, 1000, 1, 600000,

@@ -86,6 +86,11 @@ static const struct falcon_knob falcon_knobs[] = {
 	SWIFT("prr_attempt_threshold", prr_attempts, 0),
 	EVENT("delay_select", delay_select, FALCON_FAE_DELAY_REV),
 	EVENT("min_delay_window_ms", min_delay_window_ms, 3600000),
+	EVENT("event_queue_threshold_1", policy_depth[0], FALCON_FAE_SLOTS),
+	EVENT("event_queue_threshold_2", policy_depth[1], FALCON_FAE_SLOTS),
+	EVENT("event_queue_threshold_3", policy_depth[2], FALCON_FAE_SLOTS),
+	EVENT("event_time_threshold_ns", policy_time_ns, NSEC_PER_SEC),
+	EVENT("event_packets_threshold", policy_acked, FALCON_FAE_MAX_ACKED),
 };
 
 static DEFINE_MUTEX(falcon_knob_lock);		/* writers */

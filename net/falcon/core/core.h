@@ -25,6 +25,8 @@
 #include <net/falcon_wire.h>
 #include "resource.h"
 
+struct falcon_fae_queue;
+
 #define FALCON_MAX_FLOWS	4
 #define FALCON_RX_WIN_REQ	64	/* 9: receiver request window */
 #define FALCON_RX_WIN_DATA	128	/* 9: receiver data window */
@@ -284,6 +286,8 @@ struct falcon_pkt_info {
  * @flow:	flow of the sender's packet
  * @ecn_ce:	the packet was ECN-marked
  * @stamp_ok:	@t_rx comes from the NIC that stamped the packets acknowledged
+ * @fae:	where a congestion control event waits (fae.h); NULL: the algorithm
+ *		runs at once
  */
 struct falcon_rx_meta {
 	u64 now_ns;
@@ -293,6 +297,7 @@ struct falcon_rx_meta {
 	u8  flow;
 	bool ecn_ce;
 	bool stamp_ok;
+	struct falcon_fae_queue *fae;
 };
 
 /**

@@ -6,7 +6,8 @@
  * result to the flow's window, gap and path and to the connection's ncwnd and
  * retransmit timeout.
  *
- * Called by pdl_rx.c and loss.c, under the connection lock. An event is about
+ * Called by ack.c and loss.c, under the connection lock. Events of ACKs and
+ * NACKs may wait in a queue of the caller's (fae_queue.c). An event is about
  * the one flow that its RTT sample belongs to; packets of other flows that the
  * same ACK acknowledges wait in flow::num_acked for an event of their own.
  *
@@ -59,7 +60,7 @@ const struct falcon_fae_ops *falcon_fae_builtin(const char *name)
 /**
  * falcon_fae_event_due() - does an ACK become an event? (10.6.1)
  * @p:		thresholds
- * @depth:	events that wait in the queue already
+ * @depth:	events that wait in the queue already; 0: there is no queue
  * @since_ns:	time since the flow's last event
  * @acked:	packets acknowledged since then
  *
@@ -90,28 +91,19 @@ static u32 falcon_fae_now(u64 now_ns)
 	return falcon_ns_to_units(now_ns) & FALCON_FAE_TIME_MASK;
 }
 
-/* What every event of flow @f carries: the state in force */
-static void falcon_fae_event_common(const struct falcon_core *c, u8 f,
-				    u64 now_ns, struct falcon_fae_event *ev)
+/* An event of flow @f begins, with what the flow has counted since its last */
+static void falcon_fae_event_begin(struct falcon_core *c, u8 f, u64 now_ns,
+				   struct falcon_fae_event *ev)
 {
-	const struct falcon_flow *fl = &c->flow[f];
+	struct falcon_flow *fl = &c->flow[f];
 
 	ev->connection_id = c->cfg.cid;
 	ev->flow = f;
-	ev->now = falcon_fae_now(now_ns);
-	ev->fcwnd = fl->fcwnd;
-	ev->inter_packet_gap = fl->inter_packet_gap;
-	ev->retransmit_timeout = fl->retransmit_timeout;
-	ev->ncwnd = c->ncwnd;
-	ev->ncwnd_direction = c->ncwnd_direction;
+	ev->delay_select = falcon_fae_params.delay_select;
 	ev->num_packets_acked = min_t(u32, fl->num_acked,
 				      FALCON_FAE_MAX_ACKED);
-	ev->delay_select = falcon_fae_params.delay_select;
-	ev->fabric_window_time_marker = fl->fabric_time_marker;
-	ev->nic_window_time_marker = c->nic_time_marker;
-	ev->delay_state = fl->delay_state;
-	ev->rtt_state = fl->rtt_state;
-	ev->cc_opaque = fl->cc_opaque;
+	fl->num_acked = 0;
+	fl->fae_event_ns = now_ns;
 }
 
 /*
@@ -238,12 +230,45 @@ static void falcon_fae_apply(struct falcon_core *c, struct falcon_flow *fl,
 		falcon_fae_relabel(c, fl);
 }
 
-/* The result begins as what is in force: an algorithm writes what changes. */
-static void falcon_fae_run(struct falcon_core *c,
-			   const struct falcon_fae_event *ev, u64 now_ns)
+/* The state in force when the algorithm looks at the event, and not before */
+static void falcon_fae_in_force(const struct falcon_core *c, u64 now_ns,
+				struct falcon_fae_event *ev)
+{
+	const struct falcon_flow *fl = &c->flow[ev->flow];
+
+	ev->now = falcon_fae_now(now_ns);
+	ev->fcwnd = fl->fcwnd;
+	ev->inter_packet_gap = fl->inter_packet_gap;
+	ev->retransmit_timeout = fl->retransmit_timeout;
+	ev->ncwnd = c->ncwnd;
+	ev->ncwnd_direction = c->ncwnd_direction;
+	ev->fabric_window_time_marker = fl->fabric_time_marker;
+	ev->nic_window_time_marker = c->nic_time_marker;
+	ev->delay_state = fl->delay_state;
+	ev->rtt_state = fl->rtt_state;
+	ev->cc_opaque = fl->cc_opaque;
+	ev->base_delay_target = falcon_fae_base_target(c, fl, ev);
+}
+
+/**
+ * falcon_fae_run() - the algorithm takes an event
+ * @c:		its connection
+ * @ev:		what has happened; the state in force is filled in here, so that
+ *		events of a flow that waited together see each other's results
+ * @now_ns:	caller's clock
+ *
+ * The result begins as what is in force: an algorithm writes what changes.
+ *
+ * Context: Connection lock held.
+ */
+void falcon_fae_run(struct falcon_core *c, struct falcon_fae_event *ev,
+		    u64 now_ns)
 {
 	struct falcon_flow *fl = &c->flow[ev->flow];
-	struct falcon_fae_result res = {
+	struct falcon_fae_result res;
+
+	falcon_fae_in_force(c, now_ns, ev);
+	res = (struct falcon_fae_result){
 		.connection_id = ev->connection_id,
 		.flow = ev->flow,
 		.ncwnd_direction = ev->ncwnd_direction,
@@ -260,38 +285,49 @@ static void falcon_fae_run(struct falcon_core *c,
 		.rtt_state = ev->rtt_state,
 	};
 
-	fl->num_acked = 0;
-	fl->fae_event_ns = now_ns;
 	c->cfg.fae->on_event(fl->fae_priv, ev, &res);
 	falcon_fae_apply(c, fl, &res);
 }
 
-/* What ACK and NACK events share. False: there is no such flow. */
-static bool falcon_fae_event_rx(const struct falcon_core *c,
+/* What ACK and NACK events share */
+static void falcon_fae_event_rx(struct falcon_core *c,
 				const struct falcon_pkt_info *pi,
 				const struct falcon_rx_meta *meta,
 				struct falcon_fae_event *ev)
 {
-	if (meta->flow >= c->cfg.nr_flows)
-		return false;
-	falcon_fae_event_common(c, meta->flow, meta->now_ns, ev);
+	falcon_fae_event_begin(c, meta->flow, meta->now_ns, ev);
 	falcon_fae_sample(pi, meta, ev);
+	if (ev->rtt_valid)
+		falcon_fae_min_delay(&c->flow[meta->flow],
+				     falcon_fae_delay(ev), meta->now_ns);
 	ev->forward_hops = pi->hops;
 	ev->rx_buffer_level = pi->rx_level;
 	ev->cc_metadata = pi->cc_metadata;
 	ev->ecn_accumulated = pi->ecn;
-	return true;
 }
 
-static void falcon_fae_run_rx(struct falcon_core *c,
-			      struct falcon_fae_event *ev, u64 now_ns)
+/* Into the caller's queue; at once if there is none, or no room in it */
+static void falcon_fae_post(struct falcon_core *c, struct falcon_fae_event *ev,
+			    const struct falcon_rx_meta *meta)
 {
-	struct falcon_flow *fl = &c->flow[ev->flow];
+	if (!falcon_fae_queue_put(meta->fae, c, ev))
+		falcon_fae_run(c, ev, meta->now_ns);
+}
 
-	if (ev->rtt_valid)
-		falcon_fae_min_delay(fl, falcon_fae_delay(ev), now_ns);
-	ev->base_delay_target = falcon_fae_base_target(c, fl, ev);
-	falcon_fae_run(c, ev, now_ns);
+/* 10.6.1, for an ACK that has come for a flow */
+static bool falcon_fae_ack_due(const struct falcon_core *c,
+			       const struct falcon_rx_meta *meta)
+{
+	const struct falcon_flow *fl = &c->flow[meta->flow];
+
+	if (falcon_fae_event_due(&falcon_fae_params,
+				 falcon_fae_queue_depth(meta->fae),
+				 meta->now_ns - fl->fae_event_ns,
+				 fl->num_acked))
+		return true;
+	if (meta->fae)
+		meta->fae->held_back++;
+	return false;
 }
 
 /**
@@ -308,19 +344,13 @@ void falcon_fae_ack(struct falcon_core *c, const struct falcon_pkt_info *pi,
 		    const struct falcon_rx_meta *meta, bool eack_drop)
 {
 	struct falcon_fae_event ev = { .event_type = FALCON_FAE_ACK };
-	const struct falcon_flow *fl;
 
-	if (!falcon_fae_event_rx(c, pi, meta, &ev))
+	if (meta->flow >= c->cfg.nr_flows || !falcon_fae_ack_due(c, meta))
 		return;
-	fl = &c->flow[ev.flow];
-	/* The algorithm runs at once, here: no event ever waits in a queue. */
-	if (!falcon_fae_event_due(&falcon_fae_params, 0,
-				  meta->now_ns - fl->fae_event_ns,
-				  fl->num_acked))
-		return;
+	falcon_fae_event_rx(c, pi, meta, &ev);
 	ev.eack = pi->type == FALCON_PKT_EACK;
 	ev.eack_drop = eack_drop;
-	falcon_fae_run_rx(c, &ev, meta->now_ns);
+	falcon_fae_post(c, &ev, meta);
 }
 
 /**
@@ -336,10 +366,11 @@ void falcon_fae_nack(struct falcon_core *c, const struct falcon_pkt_info *pi,
 {
 	struct falcon_fae_event ev = { .event_type = FALCON_FAE_NACK };
 
-	if (!falcon_fae_event_rx(c, pi, meta, &ev))
+	if (meta->flow >= c->cfg.nr_flows)
 		return;
+	falcon_fae_event_rx(c, pi, meta, &ev);
 	ev.nack_code = pi->nack_code;
-	falcon_fae_run_rx(c, &ev, meta->now_ns);
+	falcon_fae_post(c, &ev, meta);
 }
 
 /**
@@ -353,6 +384,8 @@ void falcon_fae_nack(struct falcon_core *c, const struct falcon_pkt_info *pi,
  *		would throw fcwnd to its minimum
  * @now_ns:	caller's clock
  *
+ * The algorithm hears of it at once, whatever waits in a queue.
+ *
  * Context: Connection lock held.
  */
 void falcon_fae_retx(struct falcon_core *c, u8 flow,
@@ -361,10 +394,9 @@ void falcon_fae_retx(struct falcon_core *c, u8 flow,
 {
 	struct falcon_fae_event ev = { .event_type = FALCON_FAE_RETX };
 
-	falcon_fae_event_common(c, flow, now_ns, &ev);
+	falcon_fae_event_begin(c, flow, now_ns, &ev);
 	ev.retransmit_reason = reason;
 	ev.retransmit_count = min_t(unsigned int, count, FALCON_FAE_MAX_RETX);
-	ev.base_delay_target = falcon_fae_base_target(c, &c->flow[flow], &ev);
 	falcon_fae_run(c, &ev, now_ns);
 }
 

@@ -133,8 +133,47 @@ void falcon_fae_retx(struct falcon_core *c, u8 flow,
 		     enum falcon_fae_retx_reason reason, unsigned int count,
 		     u64 now_ns);
 
+void falcon_fae_run(struct falcon_core *c, struct falcon_fae_event *ev,
+		    u64 now_ns);
 bool falcon_fae_event_due(const struct falcon_fae_params *p, u32 depth,
 			  u64 since_ns, u32 acked);
+
+/* An event that waits, and whose it is */
+struct falcon_fae_slot {
+	struct falcon_core *c;
+	struct falcon_fae_event ev;
+};
+
+/**
+ * struct falcon_fae_queue - the CC event queue (10.6.2.1)
+ * @slot:	a ring of @size
+ * @size:	slots, a power of two
+ * @head:	events taken, ever
+ * @tail:	events put, ever
+ * @held_back:	ACKs that became no event for the policy of 10.6.1
+ *
+ * Of one context: a CPU in the kernel, which several connections share.
+ */
+struct falcon_fae_queue {
+	struct falcon_fae_slot *slot;
+	u32 size;
+	u32 head;
+	u32 tail;
+	u64 held_back;
+};
+
+void falcon_fae_queue_init(struct falcon_fae_queue *q,
+			   struct falcon_fae_slot *slot, u32 size);
+bool falcon_fae_queue_put(struct falcon_fae_queue *q, struct falcon_core *c,
+			  const struct falcon_fae_event *ev);
+struct falcon_core *falcon_fae_queue_first(const struct falcon_fae_queue *q);
+void falcon_fae_queue_run(struct falcon_fae_queue *q, u64 now_ns);
+
+/* Events that wait; of no queue, none */
+static inline u32 falcon_fae_queue_depth(const struct falcon_fae_queue *q)
+{
+	return q ? q->tail - q->head : 0;
+}
 
 /* What the algorithms in tree share. */
 

@@ -2,7 +2,7 @@
 /*
  * Events a second of each algorithm: by itself, as a rate update engine on a
  * core of its own would run it, and with the forming of the event from an ACK
- * and the application of its result.
+ * and the application of its result, each at once or in batches of the queue.
  *
  * Many flows take turns, each with its own state, and delays vary around the
  * target, so that neither caches nor branches have it easier than they would.
@@ -18,6 +18,7 @@
 #define NR_FLOWS	1024
 #define NR_EVENTS	(4u << 20)
 #define NR_DELAYS	4096
+#define NR_BATCH	64
 
 static struct {
 	u64 priv[FALCON_FAE_PRIV_WORDS];
@@ -94,7 +95,8 @@ static void bench_algorithm(const struct falcon_fae_ops *ops)
 }
 
 /* One ACK of each connection in turn, four flows each */
-static void one_ack(struct falcon_core *conns, u32 n)
+static void one_ack(struct falcon_core *conns, u32 n,
+		    struct falcon_fae_queue *queue)
 {
 	struct falcon_core *c = &conns[n % NR_FLOWS / 4];
 	struct falcon_pkt_info pi = {
@@ -105,18 +107,30 @@ static void one_ack(struct falcon_core *conns, u32 n)
 		.now_ns = 1000000000ULL + n * 16ULL, .flow = n % 4,
 		.stamp_ok = true, .t_tx = 7030,
 		.t_rx = 5030 + delays[n % NR_DELAYS],
+		.fae = queue,
 	};
 
 	c->flow[meta.flow].num_acked += 2;
 	falcon_fae_ack(c, &pi, &meta, false);
 }
 
-static void bench_acks(const struct falcon_fae_ops *ops)
+static void take_batch(struct falcon_fae_queue *queue, u64 now_ns)
+{
+	while (falcon_fae_queue_first(queue))
+		falcon_fae_queue_run(queue, now_ns);
+}
+
+/* @batch: events that wait together in the queue; 0: each runs at once */
+static void bench_acks(const struct falcon_fae_ops *ops, u32 batch)
 {
 	struct falcon_core *conns = calloc(NR_FLOWS / 4, sizeof(*conns));
-	char name[40];
+	static struct falcon_fae_slot slots[NR_BATCH];
+	struct falcon_fae_queue queue;
+	char name[60];
 	u64 start;
 	u32 i;
+
+	falcon_fae_queue_init(&queue, slots, NR_BATCH);
 
 	for (i = 0; i < NR_FLOWS / 4; i++) {
 		conns[i].cfg.nr_flows = 4;
@@ -128,9 +142,13 @@ static void bench_acks(const struct falcon_fae_ops *ops)
 		falcon_fae_init(&conns[i], 1000000000ULL);
 	}
 	start = bench_ns();
-	for (i = 0; i < NR_EVENTS; i++)
-		one_ack(conns, i);
-	snprintf(name, sizeof(name), "fae %s from ACK to window", ops->name);
+	for (i = 0; i < NR_EVENTS; i++) {
+		one_ack(conns, i, batch ? &queue : NULL);
+		if (batch && i % batch == batch - 1)
+			take_batch(&queue, 1000000000ULL + i * 16ULL);
+	}
+	snprintf(name, sizeof(name), "fae %s from ACK to window%s", ops->name,
+		 batch ? ", batches" : "");
 	bench_report(name, NR_EVENTS, bench_ns() - start);
 	free(conns);
 }
@@ -142,7 +160,8 @@ int main(void)
 	make_delays();
 	for (ops = falcon_fae_builtins; *ops; ops++) {
 		bench_algorithm(*ops);
-		bench_acks(*ops);
+		bench_acks(*ops, 0);
+		bench_acks(*ops, NR_BATCH);
 	}
 	return 0;
 }

@@ -633,6 +633,163 @@ TEST(unqueued_acks_accumulate)
 	falcon_fae_params.policy_depth[0] = old;
 }
 
+static struct falcon_fae_slot slots[8];
+static struct falcon_fae_queue queue;
+
+static void begin_queue(const struct falcon_fae_ops *fae, u32 size)
+{
+	begin(fae);
+	falcon_fae_queue_init(&queue, slots, size);
+	meta.fae = &queue;
+}
+
+static u32 run_queue(u64 now_ns)
+{
+	u32 n = 0;
+
+	while (falcon_fae_queue_first(&queue)) {
+		EXPECT_TRUE(falcon_fae_queue_first(&queue) == &c);
+		falcon_fae_queue_run(&queue, now_ns);
+		n++;
+	}
+	return n;
+}
+
+/* spec: 10.6+1 10.6.2.1-2 an event waits in the queue until it is taken */
+TEST(event_waits_in_the_queue)
+{
+	begin_queue(&spy, 8);
+	c.flow[2].num_acked = 5;
+	ack();
+	EXPECT_EQ(events, 0);
+	EXPECT_EQ(c.flow[2].num_acked, 0);
+	EXPECT_EQ(falcon_fae_queue_depth(&queue), 1);
+	falcon_fae_nack(&c, &pi, &meta);
+	EXPECT_EQ(run_queue(meta.now_ns), 2);
+	EXPECT_EQ(events, 2);
+	EXPECT_EQ(seen.event_type, FALCON_FAE_NACK);
+	EXPECT_EQ(falcon_fae_queue_depth(&queue), 0);
+}
+
+/*
+ * spec: 10.6+2 events of one flow that wait together see each other's results,
+ * and all the time of the algorithm
+ */
+TEST(events_that_wait_together_see_each_other)
+{
+	begin_queue(&spy, 8);
+	ack();
+	ack();
+	answering = true;
+	answer = (struct falcon_fae_result){
+		.flow = 2, .fcwnd = 7 * PKT, .ncwnd = 9, .delay_state = 11,
+		.fabric_window_time_marker = 13, .retransmit_timeout = 7000,
+	};
+	falcon_fae_queue_run(&queue, meta.now_ns + 131072);
+	EXPECT_EQ(seen.fcwnd, 20 * PKT);
+	EXPECT_EQ(seen.now, (falcon_ns_to_units(meta.now_ns) + 1000) & MASK);
+	falcon_fae_queue_run(&queue, meta.now_ns + 131072);
+	EXPECT_EQ(seen.fcwnd, 7 * PKT);
+	EXPECT_EQ(seen.ncwnd, 9);
+	EXPECT_EQ(seen.delay_state, 11);
+	EXPECT_EQ(seen.fabric_window_time_marker, 13);
+}
+
+/* spec: 10.6+3 a retransmission is told at once, whatever waits */
+TEST(retransmission_overtakes_the_queue)
+{
+	begin_queue(&spy, 8);
+	ack();
+	falcon_fae_retx(&c, 2, FALCON_FAE_RETX_RTO, 1, meta.now_ns);
+	EXPECT_EQ(events, 1);
+	EXPECT_EQ(seen.event_type, FALCON_FAE_RETX);
+	EXPECT_EQ(run_queue(meta.now_ns), 1);
+}
+
+/* spec: 10.6+4 a full queue loses no NACK: the algorithm runs at once */
+TEST(nack_finds_the_queue_full)
+{
+	u32 i;
+
+	begin_queue(&spy, 4);
+	for (i = 0; i < 4; i++)
+		falcon_fae_nack(&c, &pi, &meta);
+	EXPECT_EQ(events, 0);
+	falcon_fae_nack(&c, &pi, &meta);
+	EXPECT_EQ(events, 1);
+	EXPECT_EQ(run_queue(meta.now_ns), 4);
+}
+
+/* spec: 10.6+5 what waits of a connection that has died is dropped */
+TEST(queued_events_of_a_dead_connection)
+{
+	begin_queue(&spy, 8);
+	ack();
+	ack();
+	c.fatal = FALCON_CMPL_DEAD_CONN;
+	EXPECT_EQ(run_queue(meta.now_ns), 2);
+	EXPECT_EQ(events, 0);
+}
+
+/* How many of 8 ACKs become events, each @acked packets and @ns after the last */
+static u32 queued_of_8(u32 acked, u64 ns)
+{
+	u32 i;
+
+	begin_queue(&spy, 8);
+	meta.now_ns = c.flow[2].fae_event_ns;
+	for (i = 0; i < 8; i++) {
+		meta.now_ns += ns;
+		c.flow[2].num_acked += acked;
+		ack();
+	}
+	EXPECT_EQ(queue.held_back + falcon_fae_queue_depth(&queue), 8);
+	return run_queue(meta.now_ns);
+}
+
+/* spec: 10.6.1-1 how many events wait decides which ACKs become events */
+TEST(thresholds_bind_on_the_queue_10_6_1)
+{
+	struct falcon_fae_params old = falcon_fae_params;
+
+	falcon_fae_params.policy_depth[0] = 2;
+	falcon_fae_params.policy_depth[1] = 4;
+	falcon_fae_params.policy_depth[2] = 6;
+	EXPECT_EQ(queued_of_8(1, 1000), 2);	/* neither P1 nor P2 */
+	EXPECT_EQ(queued_of_8(17, 1000), 4);	/* P2 */
+	EXPECT_EQ(queued_of_8(1, 50001), 4);	/* P1 */
+	EXPECT_EQ(queued_of_8(17, 50001), 6);	/* both */
+	/* What was held back is in the next event. */
+	queued_of_8(10, 1000);
+	EXPECT_EQ(c.flow[2].num_acked, 20);
+	falcon_fae_params = old;
+}
+
+/*
+ * spec: 10.6+1 Swift comes to the same windows whether each event runs at once
+ * or a batch of them at its end
+ */
+TEST(swift_in_batches_comes_to_the_same_windows)
+{
+	u32 at_once, i;
+
+	begin(&falcon_fae_swift);
+	for (i = 0; i < 64; i++) {
+		c.flow[2].num_acked = 2;
+		ack_delay(300, 1000);
+	}
+	at_once = c.flow[2].fcwnd;
+	begin_queue(&falcon_fae_swift, 8);
+	for (i = 0; i < 64; i++) {
+		c.flow[2].num_acked = 2;
+		ack_delay(300, 1000);
+		if (i % 8 == 7)
+			EXPECT_EQ(run_queue(meta.now_ns), 8);
+	}
+	EXPECT_GT(at_once, 32 * PKT);
+	EXPECT_EQ(c.flow[2].fcwnd, at_once);
+}
+
 /* spec: 10.3+3 algorithms are found by name */
 TEST(algorithms_by_name)
 {

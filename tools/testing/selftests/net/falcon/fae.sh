@@ -133,7 +133,7 @@ every_parameter_takes_its_own_value()
 		[ "$(cat "$file")" = "$value" ]
 		count=$((count + 1))
 	done
-	expect "$count" -eq 29 "parameters"
+	expect "$count" -eq 34 "parameters"
 }
 
 parameters_are_heeded()
@@ -145,6 +145,36 @@ parameters_are_heeded()
 	transfer 4 -b 1M
 	write_knob init_fcwnd 32
 	expect "$(number "$scratch/conn.json" fcwnd_milli)" -eq 7000 "fcwnd"
+	drop_pair
+}
+
+default_events()
+{
+	write_knob event_queue_threshold_1 256
+	write_knob event_time_threshold_ns 50000
+	write_knob event_packets_threshold 16
+}
+
+# Events wait for the end of a batch, and how many wait decides which ACKs become
+# events; what is sent arrives all the same.
+# spec: 10.6+1 10.6.1-1
+events_wait_in_a_queue()
+{
+	make_pair
+	transfer 4 -b 1M
+	expect "$(counter "$A" fae_queued)" -eq 0 "events queued by default"
+	both sysctl -q net.falcon.fae_batch=4
+	transfer 4 -b 4M
+	expect "$(counter "$A" fae_queued)" -gt 0 "events queued"
+	expect "$(counter "$A" fae_held_back)" -eq 0 "ACKs held back"
+	write_knob event_queue_threshold_1 0
+	write_knob event_time_threshold_ns 1000000000
+	write_knob event_packets_threshold 1023
+	transfer 4 -b 4M
+	expect "$(counter "$A" fae_held_back)" -gt 0 "ACKs held back"
+	default_events
+	both sysctl -q net.falcon.fae_batch=0
+	transfer 4 -b 1M
 	drop_pair
 }
 
@@ -160,7 +190,7 @@ run_tests module_registers_an_algorithm connections_hold_the_algorithm \
 	algorithm_that_has_gone_is_swift marks_reach_the_algorithm \
 	parameters_are_decimals_within_bounds \
 	every_parameter_takes_its_own_value parameters_are_heeded \
-	parameters_belong_to_the_host
+	events_wait_in_a_queue parameters_belong_to_the_host
 status=$?
 within 30 unused
 modprobe -r falcon_fae_ecn || status=1
