@@ -16,6 +16,7 @@ top=$(cd "$here/../../.." && pwd)
 
 STATUS_TIMEOUT=124
 STATUS_KERNEL=125
+STUCK=${VM_STUCK:-120}
 
 usage()
 {
@@ -352,6 +353,7 @@ judge()
 }
 
 pids=()
+relays=()
 clean_up()
 {
 	local pid
@@ -376,18 +378,68 @@ relay()
 	fi
 }
 
-run_hosts()
+start_hosts()
 {
-	local host relays=()
+	local host
 
+	relays=() pids=()
+	rm -f "$out"/.here[12] "$out"/.up[12]
 	for ((host = 1; host <= hosts; host++)); do
-		make_initrd "$host"
+		rm -f "$run/output.$host" "$run/link.sock"
 		mkfifo "$run/output.$host"
 		relay "$host" &
 		relays+=($!)
 		boot "$host" </dev/null >/dev/null &
 		pids+=($!)
 		[ "$hosts" -eq 1 ] || wait_for_link "${pids[-1]}"
+	done
+}
+
+# Has this guest not come up, and its console said nothing for STUCK seconds?
+# Emulated processors that wait for each other stop a kernel now and then.
+stuck()
+{
+	local last
+
+	[ ! -e "$out/.here$1" ] && kill -0 "${pids[$1 - 1]}" 2>/dev/null || return 1
+	last=$(stat -c %Y "$run/console.$1" 2>/dev/null) || return 1
+	[ $(($(date +%s) - last)) -ge "$STUCK" ]
+}
+
+# True when every guest is up, or has ended; false if one is stuck.
+booted()
+{
+	local host
+
+	for ((host = 1; host <= hosts; host++)); do
+		while [ ! -e "$out/.here$host" ] &&
+		      kill -0 "${pids[host - 1]}" 2>/dev/null; do
+			! stuck "$host" || return 1
+			sleep 0.5
+		done
+	done
+}
+
+stop_hosts()
+{
+	kill "${pids[@]}" 2>/dev/null || :
+	wait "${pids[@]}" "${relays[@]}" || :
+}
+
+run_hosts()
+{
+	local host tries
+
+	for ((host = 1; host <= hosts; host++)); do
+		make_initrd "$host"
+	done
+	for ((tries = 3; ; tries--)); do
+		start_hosts
+		if booted || [ $tries -eq 1 ]; then
+			break
+		fi
+		say "a guest is stuck while it boots: once more"
+		stop_hosts
 	done
 
 	result=0
@@ -428,7 +480,6 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 ln -s "$(realpath "$out")" "$run/out"
-rm -f "$out"/.up[12]
 stage_modules "$run/modules"
 stage_own
 if [ $mode = shell ]; then
