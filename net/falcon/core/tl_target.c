@@ -134,7 +134,6 @@ static void falcon_rsn_accept(struct falcon_core *c, u32 rsn)
 	}
 }
 
-/* Later RSNs wait as long as the oldest: it may be tried again no sooner. */
 static void falcon_rsn_rnr(struct falcon_core *c, u32 rsn, u8 timeout)
 {
 	struct falcon_rsn_win *w = &c->rsn;
@@ -253,6 +252,23 @@ static bool falcon_rnr_covers(const struct falcon_core *c,
 	       falcon_rnr_waiting(c, &rsn) && falcon_before(rsn, rx->rsn);
 }
 
+/*
+ * Later RSNs wait as long as the oldest: it may be tried again no sooner. A
+ * pull waits here, so that what is left of its time is known.
+ */
+static u8 falcon_rnr_timeout(const struct falcon_core *c, u64 now_ns)
+{
+	const struct falcon_rxpkt *rx;
+	u32 rsn;
+
+	rx = list_first_entry_or_null(&c->reorder, struct falcon_rxpkt, node);
+	if (!rx || !(rx->flags & FALCON_RXF_RNR) ||
+	    !falcon_rnr_barrier(c, &rsn) || rx->rsn != rsn)
+		return c->rsn.timeout;
+	return falcon_rnr_timeout_code(rx->due_ns > now_ns ?
+				       rx->due_ns - now_ns : 0);
+}
+
 static enum falcon_admit falcon_target_rx_ordered(struct falcon_core *c,
 						  struct falcon_rxpkt *rx,
 						  u64 now_ns)
@@ -266,7 +282,7 @@ static enum falcon_admit falcon_target_rx_ordered(struct falcon_core *c,
 	}
 	if (falcon_rnr_covers(c, rx))
 		return falcon_target_refuse(c, rx, FALCON_NACK_RNR,
-					    c->rsn.timeout);
+					    falcon_rnr_timeout(c, now_ns));
 
 	hol = falcon_target_expects(c, &rsn) && rx->rsn == rsn;
 	if ((s32)(rx->rsn - c->rx_nrsn) >= FALCON_REORDER_MAX ||
@@ -402,8 +418,9 @@ void falcon_core_target_ack(struct falcon_core *c, struct falcon_rxpkt *rx,
 }
 
 /* Later push data that is held goes the way of the one before it. */
-static void falcon_rnr_held(struct falcon_core *c)
+static void falcon_rnr_held(struct falcon_core *c, u64 now_ns)
 {
+	u8 timeout = falcon_rnr_timeout(c, now_ns);
 	struct falcon_rxpkt *rx, *n;
 
 	list_for_each_entry_safe(rx, n, &c->reorder, node) {
@@ -411,7 +428,7 @@ static void falcon_rnr_held(struct falcon_core *c)
 		    !falcon_rnr_covers(c, rx))
 			continue;
 		falcon_nack_queue(c, FALCON_WIN_DATA, rx->psn, FALCON_NACK_RNR,
-				  c->rsn.timeout, 0);
+				  timeout, 0);
 		falcon_rxwin_forget(&c->rx[FALCON_WIN_DATA], rx->psn);
 		falcon_rx_drop(c, rx);
 	}
@@ -481,7 +498,7 @@ void falcon_core_target_rnr(struct falcon_core *c, struct falcon_rxpkt *rx,
 	}
 	if (falcon_ordered(c)) {
 		falcon_rsn_rnr(c, rx->rsn, rnr_timeout);
-		falcon_rnr_held(c);
+		falcon_rnr_held(c, now_ns);
 	}
 }
 

@@ -426,6 +426,34 @@ TEST(rnr_of_later_pushes_waits_for_the_oldest_8_5_3_4)
 	EXPECT_EQ(s.pi.rnr_timeout, 20);
 }
 
+/*
+ * spec: 8.5.3.4-3 the oldest has been accepted: now the next one's time counts,
+ * as far as it is not over
+ */
+TEST(rnr_of_later_pushes_waits_for_the_next_oldest_8_5_3_4)
+{
+	struct falcon_rxpkt *rx[2];
+
+	solo_init(&s, true);
+	solo_rx_pull(&s, 0, 0);
+	solo_rx_pull(&s, 1, 1);
+	rx[0] = delivers(0);
+	rx[1] = delivers(1);
+	falcon_core_target_rnr(&s.c, rx[0], 1, s.now);		/* 10 us */
+	falcon_core_target_rnr(&s.c, rx[1], 8, s.now);		/* 160 us */
+	solo_wait(&s, 10 * US);
+	solo_respond(&s, delivers(0), 1);
+	solo_flush(&s);
+	solo_rx_push(&s, 0, 2);
+	expect_nack(0, FALCON_NACK_RNR);
+	EXPECT_EQ(falcon_rnr_timeout_ns(s.pi.rnr_timeout), 160 * US);
+	solo_wait(&s, 100 * US);
+	solo_flush(&s);
+	solo_rx_push(&s, 0, 2);
+	expect_nack(0, FALCON_NACK_RNR);
+	EXPECT_EQ(falcon_rnr_timeout_ns(s.pi.rnr_timeout), 60 * US);
+}
+
 /* spec: 8.5.3.4-3 until the ULP has accepted N; then in order */
 TEST(rnr_until_accepted_8_5_3_4)
 {
