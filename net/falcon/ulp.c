@@ -385,14 +385,16 @@ EXPORT_SYMBOL_GPL(falcon_target_respond);
  * @conn:	connection
  * @ms:		milliseconds while something is unanswered; 0: for ever
  *
- * Context: process or softirq. Without effect before the connection is
- * established.
+ * Context: process or softirq. Calls the ULP. Without effect before the
+ * connection is established.
  */
 void falcon_conn_user_timeout(struct falcon_conn *conn, u32 ms)
 {
 	spin_lock_bh(&conn->lock);
-	if (conn->state == FALCON_CONN_ESTABLISHED)
+	if (conn->state == FALCON_CONN_ESTABLISHED) {
 		conn->core.cfg.user_timeout_ns = (u64)ms * NSEC_PER_MSEC;
+		falcon_conn_drain(conn);	/* sets the timer */
+	}
 	spin_unlock_bh(&conn->lock);
 }
 EXPORT_SYMBOL_GPL(falcon_conn_user_timeout);

@@ -87,7 +87,7 @@ enum falcon_win {
  * @txn_timeout_ns:	reclaims a transaction at its initiator, and after twice
  *			that what the target holds of it; 0 never
  * @user_timeout_ns:	the peer has been silent for this long while packets are
- *			outstanding: fatal; 0 never
+ *			in flight: fatal; 0 never. Half of it bounds the RTO
  * @flow_seed:		random; the flows' first path labels come from it
  * @flow_burst:		packets that may follow each other on one flow while its
  *			window is open, so that they can leave as one train; at
@@ -475,7 +475,7 @@ struct falcon_core {
 	u64 min_rtt_ns;
 	u64 tlp_due_ns;
 	u64 last_rx_ns;			/* last valid packet of the peer */
-	u64 silent_ns;			/* first transmission since then, or never */
+	u64 silent_ns;			/* since when it owes an answer, or never */
 	u64 echo_sent_ns;		/* ACK in hand: when what it echoes left */
 
 	/* packet delivery, receive side */

@@ -419,6 +419,19 @@ void falcon_loss_delivered(struct falcon_core *c, struct falcon_txpkt *p,
 }
 
 /*
+ * Upper bound of RTO: what was set, but no more than half of the time budget,
+ * so that the peer is asked within it and has time to answer.
+ */
+static u64 falcon_rto_max(const struct falcon_core *c)
+{
+	u64 half = c->cfg.user_timeout_ns / 2;
+
+	if (!half)
+		return c->cfg.max_rto_ns;
+	return min(c->cfg.max_rto_ns, max(half, c->cfg.min_rto_ns));
+}
+
+/*
  * RTO in force, doubled @backoff times, within its bounds. 10.3.2 knows no
  * variance: where losses are found early, a time-out leaves the probe of the
  * tail its time, and the answer as much.
@@ -430,7 +443,7 @@ u64 falcon_rto(const struct falcon_core *c, u8 backoff)
 	if (c->srtt_ns && falcon_loss_early(c))
 		rto = max(rto, 2 * falcon_tlp_wait(c));
 	rto <<= min_t(u8, backoff, MAX_BACKOFF);
-	return min(rto, c->cfg.max_rto_ns);
+	return min(rto, falcon_rto_max(c));
 }
 
 /*
@@ -562,14 +575,19 @@ static void falcon_rcvd_timer(struct falcon_core *c, u8 win, u64 now_ns)
 }
 
 /*
- * The time budget: nothing heard for this long after a transmission, and the
- * peer is dead. While there is nothing to answer its silence means nothing.
+ * The time budget: nothing heard for this long while packets were in flight,
+ * and the peer is dead. It runs from its last packet, or from the transmission
+ * that ended a time with nothing to answer, when its silence meant nothing.
  */
 static u64 falcon_silence_due(const struct falcon_core *c)
 {
-	if (!c->cfg.user_timeout_ns || c->silent_ns == FALCON_NO_TIMER)
+	u64 from = c->silent_ns;
+
+	if (from == FALCON_NO_TIMER && c->nr_flight)
+		from = c->last_rx_ns;
+	if (!c->cfg.user_timeout_ns || from == FALCON_NO_TIMER)
 		return FALCON_NO_TIMER;
-	return c->silent_ns + c->cfg.user_timeout_ns;
+	return from + c->cfg.user_timeout_ns;
 }
 
 void falcon_loss_timer(struct falcon_core *c, u64 now_ns)

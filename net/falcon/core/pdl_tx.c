@@ -309,7 +309,7 @@ static void falcon_tx_depart(struct falcon_core *c, struct falcon_txpkt *p,
 
 	tx->depart_ns = depart > now_ns ? depart : 0;
 	if (c->silent_ns == FALCON_NO_TIMER)
-		c->silent_ns = depart;
+		c->silent_ns = c->nr_flight ? c->last_rx_ns : depart;
 	p->sent_ns = max(depart, f->last_sent_ns + 1);
 	f->last_sent_ns = p->sent_ns;
 	p->flow = flow;

@@ -719,6 +719,65 @@ TEST(user_timeout_of_silence_11)
 	EXPECT_EQ(solo_completed(&s)->cmpl, FALCON_CMPL_DEAD_CONN);
 }
 
+/*
+ * spec: 11+2 the window is closed when the peer says its last word: the budget
+ * does not wait for the next transmission, which backs off
+ */
+TEST(user_timeout_runs_while_nothing_may_be_sent_11)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.user_timeout_ns = 20 * MS;
+	s.cfg.max_attempts = 255;
+	s.cfg.tx_win[DATA] = 8;
+	solo_start(&s);
+	for (i = 0; i < 8; i++)
+		solo_push(&s, 1);
+	solo_flush(&s);
+	for (i = 0; i < 4; i++) {	/* time-outs back off */
+		ASSERT_TRUE(solo_timer(&s));
+		solo_flush(&s);
+	}
+	solo_eack(&s, 0, 0, 0, 0, 1, 0);
+	solo_expect_quiet(&s);
+	i = s.now / MS;
+	while (!s.c.fatal && solo_timer(&s))
+		solo_flush(&s);
+	EXPECT_EQ(s.c.fatal, FALCON_CMPL_DEAD_CONN);
+	EXPECT_EQ(s.now / MS, i + 20);
+}
+
+/*
+ * spec: 11+2 a reader that takes its time is asked in time: half of the budget
+ * bounds the RTO
+ */
+TEST(user_timeout_bounds_rto_11)
+{
+	u64 heard;
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.user_timeout_ns = 10 * MS;
+	s.cfg.max_rto_ns = 1000 * MS;
+	s.cfg.max_attempts = 255;
+	solo_start(&s);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	for (i = 0; i < 10; i++) {	/* received, not acknowledged */
+		solo_eack(&s, 0, 0, 0, 0, 1, 0);
+		heard = s.now;
+		ASSERT_TRUE(solo_timer(&s));
+		solo_flush(&s);
+		EXPECT_LE(s.now - heard, 5 * MS);
+	}
+	EXPECT_EQ(s.c.fatal, 0);
+	heard = s.now;
+	while (!s.c.fatal && solo_timer(&s))
+		solo_flush(&s);
+	EXPECT_EQ(s.now, heard + 10 * MS);
+}
+
 /* spec: 11+2 any valid packet of the peer renews the budget */
 TEST(user_timeout_renewed_by_any_packet_11)
 {
