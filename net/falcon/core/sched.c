@@ -40,6 +40,19 @@ static bool falcon_fcwnd_open(const struct falcon_core *c, u8 win, u32 off,
 	       falcon_flow_outstanding(c, win) < falcon_flow_fcwnd_total(c);
 }
 
+/*
+ * 9.1.2: ncwnd, of requests first sent or sent again. What the peer has received
+ * and its ULP not acknowledged goes on counting; on an ordered connection it
+ * waits for the one at the base, which therefore passes whenever it is lost.
+ */
+static bool falcon_ncwnd_open(const struct falcon_core *c,
+			      const struct falcon_txwin *w, u32 off, bool retx)
+{
+	if (!retx)
+		return w->orc < c->ncwnd;
+	return !off || w->orrc < c->ncwnd;
+}
+
 /* 9.1.2, with @base and PSN of the packet's window */
 static bool falcon_gate(struct falcon_core *c, const struct falcon_txpkt *p,
 			u8 *flow)
@@ -53,8 +66,7 @@ static bool falcon_gate(struct falcon_core *c, const struct falcon_txpkt *p,
 		return false;
 	if (!retx && off >= w->size)
 		return false;
-	if (falcon_pkt_is_request(p) &&
-	    (retx ? w->orrc : w->orc) >= c->ncwnd)
+	if (falcon_pkt_is_request(p) && !falcon_ncwnd_open(c, w, off, retx))
 		return false;
 	return falcon_flow_pick(c, win, retx && !off, flow);
 }

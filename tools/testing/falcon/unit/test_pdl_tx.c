@@ -213,6 +213,28 @@ TEST(gate_retransmission_orrc_9_1_2)
 	EXPECT_EQ(s.c.tx[DATA].orrc, 2);
 }
 
+/*
+ * spec: 9.1.2+6 what the peer holds for its turn counts in DORRC; the packet
+ * that it waits for passes all the same
+ */
+TEST(gate_retransmission_of_the_base_9_1_2)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 4; i++)
+		solo_push(&s, 10);
+	solo_flush(&s);
+	solo_wait(&s, 1 * MS);
+	EXPECT_EQ(solo_flush(&s), 4);
+	solo_eack(&s, 0, 0, 0, 0, 0xe, 0);
+	EXPECT_EQ(s.c.tx[DATA].orrc, 4);
+	solo_window(&s, 100, 1);
+	ASSERT_TRUE(solo_timer(&s));
+	EXPECT_EQ(s.c.tx[DATA].orrc, 3);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+}
+
 /* spec: 9.1.2-9 ORRC: eligible for retransmission again decrements it */
 TEST(orrc_drops_when_eligible_again_9_1_2)
 {
@@ -399,13 +421,15 @@ TEST(pull_data_is_independent_of_requests_8_2_1_2)
 	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 2);
 	solo_expect_quiet(&s);
 	/* nor when all of it is lost and DORRC holds the pushes back */
-	solo_wait(&s, 1 * MS);
+	solo_back(&s, 0, 1);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 3);
+	solo_wait(&s, 2 * MS);
 	s.c.tx[DATA].orrc = 1;
 	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 1);
 	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 2);
 	solo_expect_quiet(&s);
 	s.c.tx[DATA].orrc = 0;
-	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 3);
 }
 
 /* spec: 8.3-1 the two queues are served round robin */
@@ -432,15 +456,17 @@ TEST(scheduler_queues_take_turns_8_3)
 TEST(unordered_has_no_order_8_4_2)
 {
 	solo_init(&s, false);
-	solo_push(&s, 10);
 	solo_pull(&s, 10);
+	solo_pull(&s, 10);
+	solo_push(&s, 10);
 	solo_flush(&s);
 	solo_wait(&s, 1 * MS);
-	s.c.tx[REQ].orrc = 1;
 	s.c.ncwnd = 1;
-	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
-	s.c.tx[REQ].orrc = 0;
 	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_quiet(&s);
+	solo_back(&s, 1, 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 1);
 }
 
 /* spec: 9-14 9.1.5-3 a retransmission has the PSN and RSN of the original */
