@@ -242,7 +242,7 @@ struct falcon_conn {
 	struct falcon_psp_sa tx_sa;
 	u64 remote_time;
 	u64 last_rx_ns;
-	struct falcon_core core;
+	struct falcon_core core ____cacheline_aligned;
 
 	const struct falcon_ulp_ops *ulp;
 	void *ulp_priv;

@@ -92,6 +92,8 @@ enum falcon_accept falcon_accept_psn(const struct falcon_rxwin *w, u32 psn)
 		return FALCON_ACCEPT_OLD;
 	if (psn - w->base >= w->size)
 		return FALCON_ACCEPT_BEYOND;
+	if (!falcon_before(psn, w->top))
+		return FALCON_ACCEPT_NEW;
 	if (falcon_ring_test(w->ack, FALCON_RX_WIN_MAX, psn))
 		return FALCON_ACCEPT_ACKED;
 	if (falcon_ring_test(w->rx, FALCON_RX_WIN_MAX, psn))

@@ -370,6 +370,7 @@ static void falcon_eack_win(struct falcon_core *c,
 	for (i = 0; i < words; i++)
 		falcon_ring_or(w->acked, FALCON_RX_WIN_MAX, w->base + 64 * i,
 			       news[i].ack);
+	w->noted = true;
 	falcon_ack_settle(w);
 }
 

@@ -5,11 +5,17 @@
  * (packet delivery), tl_initiator.c, tl_target.c (transactions), sched.c,
  * flow.c, fae.c.
  */
+#include <linux/build_bug.h>
 #include <linux/minmax.h>
+#include <linux/stddef.h>
 #include <linux/string.h>
 #include "fae.h"
 #include "internal.h"
 #include "window.h"
+
+/* struct falcon_core is laid out for lines of 64 bytes and 64-bit pointers. */
+#define MISALIGNED(field)	(sizeof(void *) == 8 &&			\
+				 offsetof(struct falcon_core, field) % 64)
 
 /**
  * falcon_core_init() - set a connection up (the CM's part of 8 and 9)
@@ -25,12 +31,17 @@ void falcon_core_init(struct falcon_core *c, const struct falcon_core_cfg *cfg,
 {
 	u8 i;
 
+	/* What is hot begins a cache line, and so does the first flow. */
+	BUILD_BUG_ON(MISALIGNED(cfg.cid));
+	BUILD_BUG_ON(MISALIGNED(flow));
+	BUILD_BUG_ON(MISALIGNED(rx_rings));
 	memset(c, 0, sizeof(*c));
 	c->cfg = *cfg;
 	c->res = res;
 	for (i = 0; i < FALCON_NR_WIN; i++) {
-		falcon_txwin_init(&c->tx[i], cfg->tx_psn[i], cfg->tx_win[i]);
-		falcon_rxwin_init(&c->rx[i], cfg->rx_psn[i],
+		falcon_txwin_init(&c->tx[i], &c->tx_rings[i], cfg->tx_psn[i],
+				  cfg->tx_win[i]);
+		falcon_rxwin_init(&c->rx[i], &c->rx_rings[i], cfg->rx_psn[i],
 				  min(cfg->rx_win[i], falcon_win_max(cfg, i)));
 	}
 	for (i = 0; i < FALCON_NR_CLASS; i++)

@@ -101,6 +101,18 @@ enum falcon_win {
  * @fae:		congestion control algorithm
  */
 struct falcon_core_cfg {
+	/* used once, or seldom */
+	u32 tx_psn[FALCON_NR_WIN];
+	u32 rx_psn[FALCON_NR_WIN];
+	u32 tx_rsn;
+	u32 rx_rsn;
+	u16 tx_win[FALCON_NR_WIN];
+	u16 rx_win[FALCON_NR_WIN];
+	u32 flow_seed;
+	u8  max_attempts;
+	u8  ooo_threshold;
+	u64 rto_ns;
+
 	/* used for every packet */
 	u32 cid;
 	u32 peer_cid;
@@ -109,35 +121,23 @@ struct falcon_core_cfg {
 	u8  loss;
 	u8  proto;
 	u8  nr_flows;
-	u8  max_attempts;
 	u8  win_shift;
 	u8  flow_burst;
 	u8  ar_percent;
-	u8  ooo_threshold;
+	bool delay_absolute;
+	bool gate_flight;
 	u16 mtu;
 	u16 ar_fcwnd;
 	u16 ack_coalesce_pkts;
 	u16 ar_last_bytes;
-	bool delay_absolute;
-	bool gate_flight;
 	u32 ack_coalesce_ns;
 	u32 ack_slack_ns;
-	u32 delay_target;
+	const struct falcon_fae_ops *fae;
 	u64 min_rto_ns;
 	u64 max_rto_ns;
 	u64 txn_timeout_ns;
 	u64 user_timeout_ns;
-	const struct falcon_fae_ops *fae;
-
-	/* used once */
-	u32 tx_psn[FALCON_NR_WIN];
-	u32 rx_psn[FALCON_NR_WIN];
-	u32 tx_rsn;
-	u32 rx_rsn;
-	u16 tx_win[FALCON_NR_WIN];
-	u16 rx_win[FALCON_NR_WIN];
-	u64 rto_ns;
-	u32 flow_seed;
+	u32 delay_target;
 };
 
 /* The largest receiver window: that of section 9, or wider if agreed. */
@@ -166,8 +166,9 @@ enum falcon_retx_reason {
  * @rx_bytes:		payload of packets accepted
  * @tx_acks:		BACKs sent
  * @tx_eacks:		EACKs sent
- * @tx_nacks:		NACKs sent
  * @rx_acks:		BACKs received
+ * @rtt_samples:	RTT samples
+ * @tx_nacks:		NACKs sent
  * @rx_eacks:		EACKs received
  * @rx_nacks:		NACKs received
  * @tx_resyncs:		resyncs sent
@@ -179,20 +180,22 @@ enum falcon_retx_reason {
  * @rx_no_resource:	8.5.3 dropped, resource NACK
  * @rx_bad_ack:		acknowledgements stale, or outside what was sent
  * @rx_bad_pkt:		protocol violations after parsing
- * @rtt_samples:	RTT samples
  * @relabels:		path changes of PLB and PRR
  *
  * The kernel reports each by generic netlink under the name it has here.
  */
 struct falcon_core_stats {
+	/* of every packet or acknowledgement */
 	u64 tx_pkts;
 	u64 tx_bytes;
 	u64 rx_pkts;
 	u64 rx_bytes;
 	u64 tx_acks;
 	u64 tx_eacks;
-	u64 tx_nacks;
 	u64 rx_acks;
+	u64 rtt_samples;
+
+	u64 tx_nacks;
 	u64 rx_eacks;
 	u64 rx_nacks;
 	u64 tx_resyncs;
@@ -204,7 +207,6 @@ struct falcon_core_stats {
 	u64 rx_no_resource;
 	u64 rx_bad_ack;
 	u64 rx_bad_pkt;
-	u64 rtt_samples;
 	u64 relabels;
 };
 
@@ -397,7 +399,14 @@ enum falcon_txpkt_state {
 #define FALCON_RXF_RNR		BIT(1)	/* pull: not before due_ns */
 #define FALCON_RXF_HELD		BIT(2)	/* holds network request resources */
 
-/* Transmit window. The bitmaps are rings, as the receiver's below. */
+/*
+ * Bitmaps of windows are rings: bit psn % FALCON_RX_WIN_MAX, so that a base moves
+ * without shifting them. They are apart from the rest of a window, which every
+ * packet looks at; what comes in order hardly touches them.
+ */
+#define FALCON_RING_WORDS	(FALCON_RX_WIN_MAX / 64)
+
+/* Transmit window */
 struct falcon_txwin {
 	u32 base;			/* oldest PSN not acknowledged */
 	u32 next;			/* PSN of the next packet */
@@ -405,16 +414,14 @@ struct falcon_txwin {
 	u16 orc;			/* RORC / DORC */
 	u16 orrc;			/* RORRC / DORRC */
 	u8  probe_backoff;
+	bool noted;			/* bits of the rings may be set */
 	struct list_head pkts;		/* sent and not acknowledged, PSN order */
 	struct list_head rcvd_pkts;	/* of these, received; due order */
-	u64 acked[FALCON_RX_WIN_MAX / 64]; /* 9.1.1 */
-	u64 rcvd[FALCON_RX_WIN_MAX / 64];
+	u64 *acked;			/* 9.1.1 */
+	u64 *rcvd;
 };
 
-/*
- * Receiver window. The bitmaps are rings: bit psn % FALCON_RX_WIN_MAX, so that
- * the base moves without shifting them.
- */
+/* Receiver window */
 struct falcon_rxwin {
 	u32 base;			/* oldest PSN not acknowledged */
 	u32 top;			/* after the highest received; >= base */
@@ -422,8 +429,14 @@ struct falcon_rxwin {
 	u16 nr_rx;			/* bits set in @rx */
 	u16 nr_ack;			/* bits set in @ack */
 	bool own;			/* out-of-window drop since the last EACK */
-	u64 rx[FALCON_RX_WIN_MAX / 64];
-	u64 ack[FALCON_RX_WIN_MAX / 64];
+	u64 *rx;
+	u64 *ack;
+};
+
+/* The two rings of a window */
+struct falcon_rings {
+	u64 a[FALCON_RING_WORDS];
+	u64 b[FALCON_RING_WORDS];
 };
 
 struct falcon_nack_ev {
@@ -445,30 +458,26 @@ struct falcon_rsn_win {
 	u64 done[FALCON_RSN_WIN / 64];	/* accepted by the ULP, or cancelled */
 	u64 rnr[FALCON_RSN_WIN / 64];	/* RNR NACKed and not accepted since */
 	u64 at_ulp[FALCON_RSN_WIN / 64]; /* of these, delivered again */
-	u16 nr_rnr;
 	u8  timeout;			/* of the oldest RNR, for later RSNs */
 };
 
 /*
- * The protocol state of one connection, what every packet touches together. The
- * bench_state program counts the cache lines.
+ * The protocol state of one connection. What packets touch that arrive in order
+ * and complete is together, from the second half of @cfg to the first flow, and
+ * begins a cache line; the bench_state program counts the lines.
  */
 struct falcon_core {
+	struct hlist_head pulls[FALCON_PULL_BUCKETS]; /* sent, by RSN */
+	struct falcon_nack_ev nack[FALCON_NACK_QUEUE];
+	struct list_head pull_rnr;	/* target, unordered: by due_ns */
 	struct falcon_core_cfg cfg;
 
 	/* packet delivery, transmit side */
-	struct falcon_txwin tx[FALCON_NR_WIN];
+	u32 nr_flight;
+	u16 nr_done;			/* bits set in falcon_rsn_win::done */
+	u16 nr_rnr;			/* in falcon_rsn_win::rnr */
 	struct list_head lost[FALCON_NR_CLASS];	/* to retransmit, PSN order */
 	struct list_head rnr;		/* push data waiting out an RNR */
-	u32 nic_time_marker;
-	u16 ncwnd;
-	u8  ncwnd_direction;
-	u8  last_flow;
-	u8  flow_run;			/* packets in a row on it */
-	u8  tlp_probes;			/* sent since something was delivered */
-	bool progress;			/* something was delivered just now */
-	bool dying;			/* fatal error, to be carried out */
-	u32 nr_flight;
 	u64 rto_ns;
 	u64 srtt_ns;
 	u64 rttvar_ns;			/* mean deviation from srtt_ns */
@@ -477,6 +486,15 @@ struct falcon_core {
 	u64 last_rx_ns;			/* last valid packet of the peer */
 	u64 silent_ns;			/* since when it owes an answer, or never */
 	u64 echo_sent_ns;		/* ACK in hand: when what it echoes left */
+	u32 nic_time_marker;
+	u32 ar_count;			/* for AR on a share of packets */
+	u16 ncwnd;
+	u8  ncwnd_direction;
+	u8  last_flow;
+	u8  flow_run;			/* packets in a row on it */
+	u8  tlp_probes;			/* sent since something was delivered */
+	bool progress;			/* something was delivered just now */
+	bool dying;			/* fatal error, to be carried out */
 
 	/* packet delivery, receive side */
 	u64 ack_due_ns;			/* coalescing timer; FALCON_NO_TIMER */
@@ -496,13 +514,12 @@ struct falcon_core {
 	u8  fatal;			/* enum falcon_cmpl that killed it, or 0 */
 	u32 tx_nrsn, tx_brsn;		/* 8.4.1 */
 	u32 rx_nrsn, rx_brsn;		/* 8.5.1 */
-	u64 expire_ns;			/* no transaction expires before */
-	u64 reclaim_ns;			/* nothing held is given up before */
 	struct list_head init_txns;	/* initiator, RSN order */
 	struct list_head sched[FALCON_NR_QUEUE];
+	u64 expire_ns;			/* no transaction expires before */
+	u64 reclaim_ns;			/* nothing held is given up before */
 	struct list_head reorder;	/* target: held, RSN order */
 	struct list_head nacked;	/* target: push answered CIE/NRE/CID */
-	struct list_head pull_rnr;	/* target, unordered: by due_ns */
 
 	/* effects, taken by the caller */
 	struct list_head deliver;	/* struct falcon_rxpkt::node */
@@ -512,13 +529,14 @@ struct falcon_core {
 
 	struct falcon_resources *res;
 	struct falcon_res_use use;
-	u32 ar_count;			/* for AR on a share of packets */
+	struct falcon_txwin tx[FALCON_NR_WIN];
 	struct falcon_rxwin rx[FALCON_NR_WIN];
-	struct falcon_rsn_win rsn;
 	struct falcon_core_stats stats;
 	struct falcon_flow flow[FALCON_MAX_FLOWS];
-	struct falcon_nack_ev nack[FALCON_NACK_QUEUE];
-	struct hlist_head pulls[FALCON_PULL_BUCKETS]; /* sent, by RSN */
+
+	struct falcon_rings tx_rings[FALCON_NR_WIN];
+	struct falcon_rings rx_rings[FALCON_NR_WIN];
+	struct falcon_rsn_win rsn;
 };
 
 /* What becomes of a packet given to falcon_core_rx(). */

@@ -90,7 +90,7 @@ static bool falcon_rnr_barrier(const struct falcon_core *c, u32 *rsn)
 {
 	u32 r;
 
-	if (!c->rsn.nr_rnr)
+	if (!c->nr_rnr)
 		return false;
 	for (r = c->rx_brsn; !falcon_ring_test(c->rsn.rnr, RING, r); r++)
 		;
@@ -121,15 +121,24 @@ static void falcon_rsn_accept(struct falcon_core *c, u32 rsn)
 
 	if (!falcon_ordered(c))
 		return;
+	if (rsn == c->rx_brsn && rsn != c->rx_nrsn && !c->nr_done &&
+	    !c->nr_rnr) {			/* in order */
+		c->rx_brsn++;
+		return;
+	}
 	if (falcon_ring_test(w->rnr, RING, rsn)) {
 		falcon_ring_clear(w->rnr, RING, rsn);
 		falcon_ring_clear(w->at_ulp, RING, rsn);
-		w->nr_rnr--;
+		c->nr_rnr--;
 	}
-	falcon_ring_set(w->done, RING, rsn);
+	if (!falcon_ring_test(w->done, RING, rsn)) {
+		falcon_ring_set(w->done, RING, rsn);
+		c->nr_done++;
+	}
 	while (c->rx_brsn != c->rx_nrsn &&
 	       falcon_ring_test(w->done, RING, c->rx_brsn)) {
 		falcon_ring_clear(w->done, RING, c->rx_brsn);
+		c->nr_done--;
 		c->rx_brsn++;
 	}
 }
@@ -141,7 +150,7 @@ static void falcon_rsn_rnr(struct falcon_core *c, u32 rsn, u8 timeout)
 
 	if (!falcon_ring_test(w->rnr, RING, rsn)) {
 		falcon_ring_set(w->rnr, RING, rsn);
-		w->nr_rnr++;
+		c->nr_rnr++;
 	}
 	falcon_ring_clear(w->at_ulp, RING, rsn);
 	if (falcon_rnr_barrier(c, &oldest) && oldest == rsn)

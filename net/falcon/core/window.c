@@ -15,12 +15,16 @@
 /**
  * falcon_rxwin_init() - empty receiver window (9.2.1)
  * @w:		the window
+ * @rings:	its bitmaps, zeroed
  * @base:	initial PSN
  * @size:	packets, at most FALCON_RX_WIN_MAX
  */
-void falcon_rxwin_init(struct falcon_rxwin *w, u32 base, u16 size)
+void falcon_rxwin_init(struct falcon_rxwin *w, struct falcon_rings *rings,
+		       u32 base, u16 size)
 {
 	memset(w, 0, sizeof(*w));
+	w->rx = rings->a;
+	w->ack = rings->b;
 	w->base = base;
 	w->top = base;
 	w->size = size;
@@ -65,6 +69,12 @@ void falcon_rxwin_forget(struct falcon_rxwin *w, u32 psn)
  */
 bool falcon_rxwin_ack(struct falcon_rxwin *w, u32 psn)
 {
+	if (psn == w->base && !w->nr_ack) {	/* in order */
+		falcon_ring_clear(w->rx, RING, psn);
+		w->nr_rx--;
+		w->base++;
+		return true;
+	}
 	if (falcon_rxwin_acked(w, psn))
 		return false;
 
@@ -107,12 +117,16 @@ bool falcon_rxwin_has_hole(const struct falcon_rxwin *w)
 /**
  * falcon_txwin_init() - empty transmitter window (9.1.1)
  * @w:		the window
+ * @rings:	its bitmaps, zeroed
  * @base:	initial PSN
  * @size:	packets that may be outstanding
  */
-void falcon_txwin_init(struct falcon_txwin *w, u32 base, u16 size)
+void falcon_txwin_init(struct falcon_txwin *w, struct falcon_rings *rings,
+		       u32 base, u16 size)
 {
 	memset(w, 0, sizeof(*w));
+	w->acked = rings->a;
+	w->rcvd = rings->b;
 	w->base = base;
 	w->next = base;
 	w->size = size;
@@ -129,7 +143,10 @@ void falcon_txwin_advance(struct falcon_txwin *w, u32 base)
 {
 	u32 n = base - w->base;
 
-	falcon_ring_clear_range(w->acked, RING, w->base, n);
-	falcon_ring_clear_range(w->rcvd, RING, w->base, n);
+	if (w->noted) {
+		falcon_ring_clear_range(w->acked, RING, w->base, n);
+		falcon_ring_clear_range(w->rcvd, RING, w->base, n);
+		w->noted = base != w->next;
+	}
 	w->base = base;
 }

@@ -83,16 +83,20 @@ static inline void falcon_txwin_note_rcvd(struct falcon_txwin *w, u32 psn,
 {
 	if (psn - w->base >= FALCON_RX_WIN_MAX)
 		return;
-	if (rcvd)
+	if (rcvd) {
 		falcon_ring_set(w->rcvd, FALCON_RX_WIN_MAX, psn);
-	else
+		w->noted = true;
+	} else {
 		falcon_ring_clear(w->rcvd, FALCON_RX_WIN_MAX, psn);
+	}
 }
 
 static inline void falcon_txwin_note_acked(struct falcon_txwin *w, u32 psn)
 {
-	if (psn - w->base < FALCON_RX_WIN_MAX)
+	if (psn - w->base < FALCON_RX_WIN_MAX) {
 		falcon_ring_set(w->acked, FALCON_RX_WIN_MAX, psn);
+		w->noted = true;
+	}
 }
 
 /* What an EACK says of one window (7.7.2), bit 0 is that of @base. */
@@ -154,7 +158,8 @@ static inline u32 falcon_eack_len(const struct falcon_eack *e)
 }
 
 /* window.c: the receiver's sliding window (9.2.1, 9.2.2.4, 9.2.5) */
-void falcon_rxwin_init(struct falcon_rxwin *w, u32 base, u16 size);
+void falcon_rxwin_init(struct falcon_rxwin *w, struct falcon_rings *rings,
+		       u32 base, u16 size);
 void falcon_rxwin_receive(struct falcon_rxwin *w, u32 psn);
 void falcon_rxwin_forget(struct falcon_rxwin *w, u32 psn);
 bool falcon_rxwin_ack(struct falcon_rxwin *w, u32 psn);
@@ -162,7 +167,8 @@ bool falcon_rxwin_acked(const struct falcon_rxwin *w, u32 psn);
 bool falcon_rxwin_has_hole(const struct falcon_rxwin *w);
 
 /* window.c: the transmitter's (9.1.1) */
-void falcon_txwin_init(struct falcon_txwin *w, u32 base, u16 size);
+void falcon_txwin_init(struct falcon_txwin *w, struct falcon_rings *rings,
+		       u32 base, u16 size);
 void falcon_txwin_advance(struct falcon_txwin *w, u32 base);
 
 #endif /* _FALCON_CORE_WINDOW_H */

@@ -217,7 +217,7 @@ static void arrive(u32 k)
 	struct falcon_rxpkt *rx = rx_get();
 	u64 refused = c->stats.rx_no_resource;
 	bool hol = falcon_ordered(c) && pkt.pi.rsn == c->rx_nrsn &&
-		   !c->rsn.nr_rnr;
+		   !c->nr_rnr;
 
 	net[k] = net[--nr_net];
 	if (falcon_core_rx(c, &pkt.pi, &meta, rx) == FALCON_RX_DONE)

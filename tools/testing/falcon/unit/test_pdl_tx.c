@@ -728,7 +728,7 @@ TEST(resync_obeys_the_gate_9_1_8)
 /* spec: 9+1 the state of one connection is small */
 TEST(state_of_a_connection_is_small)
 {
-	EXPECT_LE(sizeof(struct falcon_core), 2560);
+	EXPECT_LE(sizeof(struct falcon_core), 2688);
 	EXPECT_LE(sizeof(struct falcon_rxpkt), 48);
 }
 

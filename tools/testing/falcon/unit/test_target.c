@@ -478,7 +478,7 @@ TEST(rnr_until_accepted_8_5_3_4)
 	ack(rx);
 	ack(delivers(1));
 	EXPECT_EQ(s.c.rx_brsn, 2);
-	EXPECT_EQ(s.c.rsn.nr_rnr, 0);
+	EXPECT_EQ(s.c.nr_rnr, 0);
 }
 
 /* spec: 8.5.3.4-3 a pull after an RNR is held, it cannot be NACKed */
@@ -563,7 +563,7 @@ TEST(rnr_after_resync_8_5_3_4)
 	EXPECT_EQ(dropped(), 1);
 	EXPECT_EQ(s.c.nr_nacks, 0);
 	EXPECT_EQ(s.c.rx_brsn, 1);
-	EXPECT_EQ(s.c.rsn.nr_rnr, 0);
+	EXPECT_EQ(s.c.nr_rnr, 0);
 }
 
 /* spec: 9.2.5+1 a resync for an RSN that an RNR awaits ends the wait */

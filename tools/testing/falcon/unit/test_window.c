@@ -27,9 +27,10 @@ TEST(tx_bitmaps_move_with_base_9_1_1)
 
 	for (base = 0xffffffc0; base != 71; base += 5)
 		for (n = 0; n <= FALCON_TX_WIN_MAX; n += 37) {
+			struct falcon_rings rings = { 0 };
 			struct falcon_txwin w;
 
-			falcon_txwin_init(&w, base, FALCON_TX_WIN_MAX);
+			falcon_txwin_init(&w, &rings, base, FALCON_TX_WIN_MAX);
 			for (psn = base; psn != base + 600; psn++) {
 				falcon_txwin_note_acked(&w, psn);
 				falcon_txwin_note_rcvd(&w, psn, true);
@@ -50,9 +51,10 @@ TEST(tx_bitmaps_move_with_base_9_1_1)
 /* spec: 9.1.1-6 bits beyond the bitmap are neither set nor cleared */
 TEST(tx_bitmap_ignores_bits_beyond_it)
 {
+	struct falcon_rings rings = { 0 };
 	struct falcon_txwin w;
 
-	falcon_txwin_init(&w, 7, FALCON_TX_WIN_MAX);
+	falcon_txwin_init(&w, &rings, 7, FALCON_TX_WIN_MAX);
 	falcon_txwin_note_rcvd(&w, 7, true);
 	falcon_txwin_note_rcvd(&w, 7 + 512, false);
 	EXPECT_TRUE(falcon_ring_test(w.rcvd, 512, 7));
@@ -94,7 +96,10 @@ TEST(eack_bits_into_ring_9_2_3)
 
 static void rx_window(struct falcon_rxwin *w, u32 base, u16 size)
 {
-	falcon_rxwin_init(w, base, size);
+	static struct falcon_rings rings;
+
+	memset(&rings, 0, sizeof(rings));
+	falcon_rxwin_init(w, &rings, base, size);
 	EXPECT_EQ(w->base, base);
 	EXPECT_FALSE(falcon_rxwin_has_hole(w));
 }
@@ -228,10 +233,11 @@ TEST(rx_bitmap_starts_at_base_7_7_2)
 	u32 base, i;
 
 	for (base = 0xffffffff - 700; base != 700; base++) {
+		struct falcon_rings rings = { 0 };
 		struct falcon_rxwin w;
 		u64 lo, hi;
 
-		falcon_rxwin_init(&w, base, 128);
+		falcon_rxwin_init(&w, &rings, base, 128);
 		for (i = 1; i < 128; i += 3)
 			falcon_rxwin_receive(&w, base + i);
 		lo = falcon_ring_extract(w.rx, FALCON_RX_WIN_MAX, base);
@@ -250,12 +256,13 @@ TEST(rx_bitmap_starts_at_base_7_7_2)
 TEST(rx_window_agrees_with_model_9_2_1)
 {
 	static u8 rx[4096], ack[4096];
+	struct falcon_rings rings = { 0 };
 	struct falcon_rxwin w;
 	u32 start = 0xfffffc00, base = 0, n;
 
 	memset(rx, 0, sizeof(rx));
 	memset(ack, 0, sizeof(ack));
-	falcon_rxwin_init(&w, start, 128);
+	falcon_rxwin_init(&w, &rings, start, 128);
 	unit_srand(7);
 	for (n = 0; n < 200000 && base < 3900; n++) {
 		u32 i = base + unit_rand_below(140);
