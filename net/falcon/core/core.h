@@ -352,12 +352,14 @@ struct falcon_flow {
 	u32 retransmit_timeout;		/* of fae, 131.072 ns units */
 	u32 min_delay;			/* smallest delay of the path, units */
 	u32 few_delay;			/* smallest while fcwnd was below 4 */
+	u32 ack_path_marker;		/* new path for ACKs, units; 0: none yet */
 	u64 few_since_ns;		/* when that began */
 	u64 fae_event_ns;		/* last event */
 	u16 outstanding[FALCON_NR_WIN];	/* in flight: not lost, not received */
 	u8  cc_opaque;
 	u8  rto_streak;			/* successive RTOs: back-off, PRR */
 	u8  rack_quarters;		/* RACK window, in quarters of an RTT */
+	u8  dups;			/* duplicates in a row received on it */
 	u64 fae_priv[FALCON_FAE_PRIV_WORDS];
 };
 

@@ -6,7 +6,7 @@
  * result to the flow's window, gap and path and to the connection's ncwnd and
  * retransmit timeout.
  *
- * Called by ack.c and loss.c, under the connection lock. Events of ACKs and
+ * Called by ack.c, loss.c and pdl_rx.c, under the connection lock. Events of ACKs and
  * NACKs may wait in a queue of the caller's (fae_queue.c). An event is about
  * the one flow that its RTT sample belongs to; packets of other flows that the
  * same ACK acknowledges wait in flow::num_acked for an event of their own.
@@ -18,6 +18,7 @@
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
+#include <linux/limits.h>
 #include <linux/string.h>
 
 #include "core.h"
@@ -378,10 +379,12 @@ void falcon_fae_nack(struct falcon_core *c, const struct falcon_pkt_info *pi,
  * @c:		connection
  * @flow:	the flow on which it was lost
  * @reason:	after a time-out, or early
- * @count:	the packet's Retransmit Counter (9.1.1): its time-outs, with this
- *		one. 10.6.2.1 calls it cumulative; 10.5.6 counts events of the
- *		whole connection instead, by which three packets lost at once
- *		would throw fcwnd to its minimum
+ * @count:	time-outs without news: the larger of the packet's Retransmit
+ *		Counter (9.1.1) and, after a time-out, the flow's in a row, as a
+ *		packet that was lost on a dead path is sent again on another.
+ *		10.6.2.1 calls it cumulative; 10.5.6 counts events of the whole
+ *		connection instead, by which three packets lost at once would
+ *		throw fcwnd to its minimum
  * @now_ns:	caller's clock
  *
  * The algorithm hears of it at once, whatever waits in a queue.
@@ -398,6 +401,40 @@ void falcon_fae_retx(struct falcon_core *c, u8 flow,
 	ev.retransmit_reason = reason;
 	ev.retransmit_count = min_t(unsigned int, count, FALCON_FAE_MAX_RETX);
 	falcon_fae_run(c, &ev, now_ns);
+}
+
+/**
+ * falcon_fae_arrived() - a reliable packet has arrived on a flow
+ * @c:		connection
+ * @flow:	the peer's, on which acknowledgements go back
+ * @duplicate:	it had arrived before
+ * @now_ns:	caller's clock
+ *
+ * The other half of PRR: who sends acknowledgements alone has no time-outs. That
+ * one thing after the other arrives again, and nothing new, says that they do
+ * not: they get a new path, once a retransmit timeout.
+ *
+ * Context: Connection lock held.
+ */
+void falcon_fae_arrived(struct falcon_core *c, u8 flow, bool duplicate,
+			u64 now_ns)
+{
+	u8 attempts = falcon_swift_in_use->prr_attempts;
+	struct falcon_flow *fl = &c->flow[flow];
+	u32 now = falcon_ns_to_units(now_ns);
+
+	if (!duplicate) {
+		fl->dups = 0;
+		return;
+	}
+	if (fl->dups < U8_MAX)
+		fl->dups++;
+	if (!attempts || fl->dups < attempts ||
+	    (fl->ack_path_marker && now - fl->ack_path_marker <
+				    falcon_ns_to_units(c->rto_ns)))
+		return;
+	fl->ack_path_marker = now;
+	falcon_fae_relabel(c, fl);
 }
 
 /**

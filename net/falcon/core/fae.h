@@ -74,8 +74,9 @@ struct falcon_fae_params {
  * @plb_delay_multiplier_q10:	plb_target_delay_multiplier
  * @plb_threshold_q16:		plb_congestion_threshold, a fraction
  * @plb_attempts:		plb_attempt_threshold, RTTs; 0 turns PLB off
- * @prr_attempts:		time-outs of a packet after which its flow gets
- *				a new path; 0 turns PRR off
+ * @prr_attempts:		time-outs in a row after which a flow gets a new
+ *				path, and duplicates after which its ACKs get
+ *				one; 0 turns PRR off
  *
  * Fractions are fixed point, _qN with N bits behind the point. base_delay_target
  * is each connection's own (struct falcon_core_cfg).
@@ -135,6 +136,8 @@ void falcon_fae_retx(struct falcon_core *c, u8 flow,
 
 void falcon_fae_run(struct falcon_core *c, struct falcon_fae_event *ev,
 		    u64 now_ns);
+void falcon_fae_arrived(struct falcon_core *c, u8 flow, bool duplicate,
+			u64 now_ns);
 bool falcon_fae_event_due(const struct falcon_fae_params *p, u32 depth,
 			  u64 since_ns, u32 acked);
 

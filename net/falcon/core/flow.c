@@ -64,16 +64,48 @@ u32 falcon_flow_outstanding(const struct falcon_core *c, u8 win)
 	return sum;
 }
 
-static s32 falcon_flow_open(const struct falcon_flow *f, u8 win)
+/*
+ * One of several flows whose packets have timed out gets one packet, to see
+ * whether its path is alive: all that others have room for need not go there.
+ */
+static s32 falcon_flow_open(const struct falcon_core *c,
+			    const struct falcon_flow *f, u8 win)
 {
-	return falcon_flow_fcwnd(f) - f->outstanding[win];
+	u32 fcwnd = falcon_flow_fcwnd(f);
+
+	if (f->rto_streak && c->cfg.nr_flows > 1)
+		fcwnd = 1;
+	return fcwnd - f->outstanding[win];
+}
+
+/*
+ * 10.3.5, 10.6.2.2: below one packet, packets leave inter_packet_gap apart. It
+ * is the gap in force when a packet leaves that counts: one from before the
+ * window recovered, of up to 137 ms, holds nothing back.
+ */
+static u64 falcon_flow_next_depart(const struct falcon_flow *f)
+{
+	if (f->fcwnd >= 1U << FALCON_FCWND_SHIFT)
+		return f->last_depart_ns;
+	return f->last_depart_ns + falcon_units_to_ns(f->inter_packet_gap);
+}
+
+/* Is every flow below one packet? Then each waits on the timing wheel. */
+static bool falcon_flows_crawl(const struct falcon_core *c)
+{
+	u8 i;
+
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		if (c->flow[i].fcwnd >= 1U << FALCON_FCWND_SHIFT)
+			return false;
+	return true;
 }
 
 /* The flow of the last packet, if the run may go on. */
 static bool falcon_flow_stay(const struct falcon_core *c, u8 win)
 {
 	return c->flow_run && c->flow_run < c->cfg.flow_burst &&
-	       falcon_flow_open(&c->flow[c->last_flow], win) > 0;
+	       falcon_flow_open(c, &c->flow[c->last_flow], win) > 0;
 }
 
 /* A packet leaves on @flow. */
@@ -86,47 +118,48 @@ void falcon_flow_took(struct falcon_core *c, u8 flow)
 }
 
 /*
- * The flow with the largest open window; equals take turns. @any: even if all
- * are closed. That is for the packet at the window's base, which everything
- * waits for, and with one flow, where the gate of 9.1.2 has decided already.
+ * The flow with the largest open window; of equals the one that may depart
+ * first, then they take turns. @any: even if all are closed. That is for the
+ * packet at the window's base, which everything waits for, and with one flow,
+ * where the gate of 9.1.2 has decided already.
+ *
+ * A flow below one packet may have to wait a hundred round trips for its next
+ * departure, and all later packets with the one that it takes: while others are
+ * faster, it takes none before that.
  */
-bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u8 *flow)
+bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u64 now_ns,
+		      u8 *flow)
 {
-	u8 n = c->cfg.nr_flows, best = 0, i;
+	u64 depart, best_depart = 0, from = U64_MAX;
+	u8 n = c->cfg.nr_flows, i;
 	s32 best_open = S32_MIN;
 
-	if (n == 1) {
-		*flow = 0;
+	*flow = 0;
+	if (n == 1)
 		return true;
-	}
-	if (falcon_flow_stay(c, win)) {
-		*flow = c->last_flow;
+	if (!falcon_flows_crawl(c))
+		from = now_ns;
+	*flow = c->last_flow;
+	if (falcon_flow_stay(c, win))
 		return true;
-	}
 	for (i = 0; i < n; i++) {
 		u8 id = (c->last_flow + 1 + i) % n;
-		s32 open = falcon_flow_open(&c->flow[id], win);
+		s32 open = falcon_flow_open(c, &c->flow[id], win);
 
-		if (open > best_open) {
-			best_open = open;
-			best = id;
-		}
+		depart = max(falcon_flow_next_depart(&c->flow[id]), now_ns);
+		if (depart > from || open < best_open ||
+		    (open == best_open && depart >= best_depart))
+			continue;
+		best_open = open;
+		best_depart = depart;
+		*flow = id;
 	}
-	*flow = best;
 	return any || best_open > 0;
 }
 
-/*
- * 10.3.5, 10.6.2.2: below one packet, packets leave inter_packet_gap apart. It
- * is the gap in force when a packet leaves that counts: one from before the
- * window recovered, of up to 137 ms, holds nothing back.
- */
+/* When a packet that leaves on @f now departs */
 u64 falcon_flow_depart(struct falcon_flow *f, u64 now_ns)
 {
-	u64 gap = 0;
-
-	if (f->fcwnd < 1U << FALCON_FCWND_SHIFT)
-		gap = falcon_units_to_ns(f->inter_packet_gap);
-	f->last_depart_ns = max(now_ns, f->last_depart_ns + gap);
+	f->last_depart_ns = max(now_ns, falcon_flow_next_depart(f));
 	return f->last_depart_ns;
 }

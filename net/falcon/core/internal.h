@@ -67,11 +67,13 @@ u32 falcon_flow_fcwnd(const struct falcon_flow *f);
 u32 falcon_flow_fcwnd_total(const struct falcon_core *c);
 u32 falcon_flow_outstanding(const struct falcon_core *c, u8 win);
 void falcon_flow_took(struct falcon_core *c, u8 flow);
-bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u8 *flow);
+bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u64 now_ns,
+		      u8 *flow);
 u64 falcon_flow_depart(struct falcon_flow *f, u64 now_ns);
 
 /* sched.c */
-struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u8 *flow);
+struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u64 now_ns,
+				       u8 *flow);
 bool falcon_sched_window_closes(const struct falcon_core *c, u8 win);
 
 /* pdl_tx.c */

@@ -447,6 +447,22 @@ u64 falcon_rto(const struct falcon_core *c, u8 backoff)
 }
 
 /*
+ * Back-off is for a network that carries nothing. While others of the connection
+ * deliver, it is this flow's path that is dead, and what was lost on it goes on
+ * on another.
+ */
+static u8 falcon_backoff(const struct falcon_core *c,
+			 const struct falcon_flow *f)
+{
+	u8 i;
+
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		if (c->flow[i].progress_ns > f->rto_epoch_ns)
+			return 0;
+	return f->rto_streak;
+}
+
+/*
  * Time-out of the oldest packet in flight on a flow. Each RTO that fires backs
  * off once for what is sent afterwards; what was sent before keeps its timer,
  * so in transmission order is the order of expiry.
@@ -460,7 +476,7 @@ static u64 falcon_flow_rto_due(const struct falcon_core *c,
 			       const struct falcon_flow *f)
 {
 	const struct falcon_txpkt *p;
-	u8 backoff = f->rto_streak;
+	u8 backoff = falcon_backoff(c, f);
 	u64 from;
 
 	if (list_empty(&f->sent))
@@ -531,7 +547,8 @@ static void falcon_flow_rto(struct falcon_core *c, u8 flow, u64 now_ns)
 		}
 		count = max(count, falcon_timed_out(c, p));
 	}
-	falcon_fae_retx(c, flow, FALCON_FAE_RETX_RTO, count, now_ns);
+	falcon_fae_retx(c, flow, FALCON_FAE_RETX_RTO,
+			max(count, f->rto_streak), now_ns);
 }
 
 static u64 falcon_rcvd_due(const struct falcon_txwin *w)

@@ -8,6 +8,7 @@
  * core.c calls, falcon_pdl_rx() after the piggybacked bases were processed.
  */
 #include "accept.h"
+#include "fae.h"
 #include "internal.h"
 #include "window.h"
 
@@ -165,12 +166,17 @@ enum falcon_rx_verdict falcon_pdl_rx(struct falcon_core *c,
 	bool resync = pi->type == FALCON_PKT_RESYNC;
 	u8 win = falcon_type_win(resync ? pi->resync_type : pi->type);
 	u64 now_ns = meta->now_ns;
+	enum falcon_accept accept;
 
 	falcon_rx_stamp(c, meta);
 	if (resync)
 		c->stats.rx_resyncs++;
 
-	switch (falcon_accept_psn(&c->rx[win], pi->psn)) {
+	accept = falcon_accept_psn(&c->rx[win], pi->psn);
+	if (accept != FALCON_ACCEPT_BEYOND)
+		falcon_fae_arrived(c, c->ack_flow, accept != FALCON_ACCEPT_NEW,
+				   now_ns);
+	switch (accept) {
 	case FALCON_ACCEPT_NEW:
 		return falcon_rx_new(c, win, pi, rx, now_ns);
 	case FALCON_ACCEPT_RECEIVED:

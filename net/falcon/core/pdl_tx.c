@@ -364,7 +364,7 @@ bool falcon_core_tx(struct falcon_core *c, u64 now_ns, struct falcon_tx *tx)
 		falcon_ack_build(c, tx);
 		return true;
 	}
-	p = falcon_sched_next(c, &flow);
+	p = falcon_sched_next(c, now_ns, &flow);
 	if (!p)
 		return false;
 	falcon_tx_packet(c, p, flow, now_ns, tx);

@@ -55,7 +55,7 @@ static bool falcon_ncwnd_open(const struct falcon_core *c,
 
 /* 9.1.2, with @base and PSN of the packet's window */
 static bool falcon_gate(struct falcon_core *c, const struct falcon_txpkt *p,
-			u8 *flow)
+			u64 now_ns, u8 *flow)
 {
 	u8 win = falcon_type_win(p->orig_type);
 	struct falcon_txwin *w = &c->tx[win];
@@ -68,7 +68,7 @@ static bool falcon_gate(struct falcon_core *c, const struct falcon_txpkt *p,
 		return false;
 	if (falcon_pkt_is_request(p) && !falcon_ncwnd_open(c, w, off, retx))
 		return false;
-	return falcon_flow_pick(c, win, retx && !off, flow);
+	return falcon_flow_pick(c, win, retx && !off, now_ns, flow);
 }
 
 /* The lower RSN of two packets, either of which may be missing */
@@ -84,7 +84,8 @@ static struct falcon_txpkt *falcon_lower_rsn(struct falcon_txpkt *a,
  * UR rule. A packet that waits out an RNR holds back later RSNs as well: the
  * target would only RNR NACK them (8.5.3.4).
  */
-static struct falcon_txpkt *falcon_next_ordered(struct falcon_core *c, u8 *flow)
+static struct falcon_txpkt *falcon_next_ordered(struct falcon_core *c,
+						u64 now_ns, u8 *flow)
 {
 	struct falcon_txpkt *p, *rnr;
 
@@ -99,43 +100,43 @@ static struct falcon_txpkt *falcon_next_ordered(struct falcon_core *c, u8 *flow)
 				       time_node);
 	if (rnr && falcon_before(rnr->rsn, p->rsn))
 		return NULL;
-	return falcon_gate(c, p, flow) ? p : NULL;
+	return falcon_gate(c, p, now_ns, flow) ? p : NULL;
 }
 
 static struct falcon_txpkt *falcon_next_unordered(struct falcon_core *c,
-						  u8 *flow)
+						  u64 now_ns, u8 *flow)
 {
 	struct falcon_txpkt *p;
 
 	p = falcon_first_lost(c, FALCON_CLASS_PULL_REQ);
-	if (p && falcon_gate(c, p, flow))
+	if (p && falcon_gate(c, p, now_ns, flow))
 		return p;
 	p = falcon_first_lost(c, FALCON_CLASS_PUSH_DATA);
-	if (p && falcon_gate(c, p, flow))
+	if (p && falcon_gate(c, p, now_ns, flow))
 		return p;
 	p = falcon_first_queued(c, FALCON_QUEUE_REQUESTS);
-	if (p && falcon_gate(c, p, flow))
+	if (p && falcon_gate(c, p, now_ns, flow))
 		return p;
 	return NULL;
 }
 
 static struct falcon_txpkt *falcon_next_pull_data(struct falcon_core *c,
-						  u8 *flow)
+						  u64 now_ns, u8 *flow)
 {
 	struct falcon_txpkt *p = falcon_first_lost(c, FALCON_CLASS_PULL_DATA);
 
 	if (!p)
 		p = falcon_first_queued(c, FALCON_QUEUE_PULL_DATA);
-	return p && falcon_gate(c, p, flow) ? p : NULL;
+	return p && falcon_gate(c, p, now_ns, flow) ? p : NULL;
 }
 
 static struct falcon_txpkt *falcon_next_of(struct falcon_core *c, u8 queue,
-					   u8 *flow)
+					   u64 now_ns, u8 *flow)
 {
 	if (queue == FALCON_QUEUE_PULL_DATA)
-		return falcon_next_pull_data(c, flow);
-	return falcon_ordered(c) ? falcon_next_ordered(c, flow) :
-				   falcon_next_unordered(c, flow);
+		return falcon_next_pull_data(c, now_ns, flow);
+	return falcon_ordered(c) ? falcon_next_ordered(c, now_ns, flow) :
+				   falcon_next_unordered(c, now_ns, flow);
 }
 
 /*
@@ -145,12 +146,12 @@ static struct falcon_txpkt *falcon_next_of(struct falcon_core *c, u8 queue,
  */
 static struct falcon_txpkt *falcon_in_psn_order(struct falcon_core *c,
 						struct falcon_txpkt *p,
-						u8 queue, u8 *flow)
+						u8 queue, u64 now_ns, u8 *flow)
 {
 	struct falcon_txpkt *q;
 	u8 q_flow;
 
-	q = falcon_next_of(c, (queue + 1) % FALCON_NR_QUEUE, &q_flow);
+	q = falcon_next_of(c, (queue + 1) % FALCON_NR_QUEUE, now_ns, &q_flow);
 	if (!q || !falcon_pkt_sent(q) || falcon_before(p->psn, q->psn) ||
 	    falcon_type_win(p->orig_type) != falcon_type_win(q->orig_type))
 		return p;
@@ -162,7 +163,8 @@ static struct falcon_txpkt *falcon_in_psn_order(struct falcon_core *c,
  * The packet that may leave now, still where it was, and its flow. The queues
  * take turns packet by packet.
  */
-struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u8 *flow)
+struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u64 now_ns,
+				       u8 *flow)
 {
 	struct falcon_txpkt *p;
 	u8 i;
@@ -170,12 +172,12 @@ struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u8 *flow)
 	for (i = 0; i < FALCON_NR_QUEUE; i++) {
 		u8 queue = (c->sched_turn + i) % FALCON_NR_QUEUE;
 
-		p = falcon_next_of(c, queue, flow);
+		p = falcon_next_of(c, queue, now_ns, flow);
 		if (!p)
 			continue;
 		c->sched_turn = (queue + 1) % FALCON_NR_QUEUE;
 		return falcon_pkt_sent(p) ?
-		       falcon_in_psn_order(c, p, queue, flow) : p;
+		       falcon_in_psn_order(c, p, queue, now_ns, flow) : p;
 	}
 	return NULL;
 }
