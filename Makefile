@@ -25,7 +25,8 @@ release = $(shell scripts/kernel.sh release $(KVER))
 endif
 export DEBUG_KERNEL
 
-build = $(top)/build/$(release)
+# Where the modules are built.
+BUILD ?= $(top)/build/$(release)
 
 # --- modules -----------------------------------------------------------------
 
@@ -34,12 +35,12 @@ CONFIG := CONFIG_FALCON=m CONFIG_E2100SIM=m CONFIG_INFINIBAND_FALCON=m
 CONFIG += CONFIG_SAMPLE_FALCON_ECHO=m CONFIG_SAMPLE_FALCON_NIC=m
 CONFIG += CONFIG_SAMPLE_FALCON_FAE_ECN=m
 CONFIG += CONFIG_FALCON_PSP_TEST=m
-kbuild = $(MAKE) -C $(KDIR) M=$(build) $(CONFIG)
+kbuild = $(MAKE) -C $(KDIR) M=$(BUILD) $(CONFIG)
 
 .PHONY: modules
 modules:
-	scripts/mirror.sh $(build)
-	+flock $(build)/.lock $(kbuild) modules
+	scripts/mirror.sh $(BUILD)
+	+flock $(BUILD)/.lock $(kbuild) modules
 
 # --- user space --------------------------------------------------------------
 

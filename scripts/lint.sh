@@ -88,13 +88,14 @@ unpack_kernel_scripts()
 	tar -xJf /usr/src/linux-source-6.1.tar.xz -C "$top/build" linux-source-6.1/scripts
 }
 
-build_with()
+# build_anew DIRECTORY KERNEL [VARIABLE=VALUE]...: all modules, samples too.
+build_anew()
 {
-	local kernel=$1 build=$2
+	local build=$1 kernel=$2
 	shift 2
 
-	make -C "$(scripts/kernel.sh kdir "$kernel")" M="$build" CONFIG_FALCON=m \
-		CONFIG_E2100SIM=m CONFIG_INFINIBAND_FALCON=m -j"$(nproc)" "$@" modules 2>&1
+	rm -rf "$build"
+	make -s -j"$(nproc)" BUILD="$build" KVER="$kernel" "$@" modules 2>&1
 }
 
 # Prints what a build complains of, with paths of the source tree.
@@ -108,9 +109,7 @@ compile()
 {
 	local kernel=$1 build=$work/$1
 
-	rm -rf "$build"
-	scripts/mirror.sh "$build"
-	build_with "$kernel" "$build" W=1 | complaints "$build"
+	build_anew "$build" "$kernel" W=1 | complaints "$build"
 }
 
 # Sparse also looks into the kernel's headers; those are not ours to mend.
@@ -118,9 +117,7 @@ run_sparse()
 {
 	local build=$work/sparse
 
-	rm -rf "$build"
-	scripts/mirror.sh "$build"
-	build_with 6.1 "$build" C=1 | grep -F "$build/" | complaints "$build"
+	build_anew "$build" 6.1 C=1 | grep -F "$build/" | complaints "$build"
 }
 
 run_checkpatch()

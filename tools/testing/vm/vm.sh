@@ -358,7 +358,7 @@ clean_up()
 {
 	local pid
 
-	for pid in "${pids[@]+"${pids[@]}"}"; do
+	for pid in "${pids[@]+"${pids[@]}"}" "${relays[@]+"${relays[@]}"}"; do
 		kill "$pid" 2>/dev/null || :
 	done
 	if [ -n "$keep" ]; then
@@ -420,10 +420,13 @@ booted()
 	done
 }
 
+# A relay may still wait for its VM to open the other end: it is told as well.
 stop_hosts()
 {
 	kill "${pids[@]}" 2>/dev/null || :
-	wait "${pids[@]}" "${relays[@]}" || :
+	wait "${pids[@]}" || :
+	kill "${relays[@]}" 2>/dev/null || :
+	wait "${relays[@]}" || :
 }
 
 run_hosts()
