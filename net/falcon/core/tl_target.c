@@ -265,7 +265,7 @@ static bool falcon_rnr_covers(const struct falcon_core *c,
  * Later RSNs wait as long as the oldest: it may be tried again no sooner. A
  * pull waits here, so that what is left of its time is known.
  */
-static u8 falcon_rnr_timeout(const struct falcon_core *c, u64 now_ns)
+static u8 falcon_rnr_timeout(struct falcon_core *c, u64 now_ns)
 {
 	const struct falcon_rxpkt *rx;
 	u32 rsn;
