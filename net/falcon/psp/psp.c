@@ -340,6 +340,8 @@ static void psp_dst_give(struct psp_work *w, struct sk_buff *skb,
 		skb->len += sg->length;
 		skb->data_len += sg->length;
 	}
+	/* Trimming takes an skb without pages for one that pins its head only. */
+	skb->truesize = SKB_TRUESIZE(skb_end_offset(skb)) + skb->data_len;
 }
 
 /* AES-GCM: the text behind the head goes into new pages. */

@@ -218,6 +218,9 @@ static bool opens_to(const struct falcon_psp_key *key, struct sk_buff *skb,
 		return false;
 	if (!CHECK(skb->len == HDR + len))
 		return false;
+	/* Whoever is charged for it is charged for all of it. */
+	if (!CHECK(skb->truesize >= skb->len))
+		return false;
 	got = kmalloc(len, GFP_KERNEL);
 	if (!CHECK(got))
 		return false;
