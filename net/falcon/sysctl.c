@@ -314,7 +314,7 @@ void falcon_sysctl_defaults(struct falcon_sysctls *s)
 	s->rmem[0] = 4096;
 	s->rmem[1] = 2 << 20;
 	s->rmem[2] = 6 << 20;
-	s->security = FALCON_SECURITY_NONE;
+	s->security = FALCON_SECURITY_OPPORTUNISTIC;
 	strscpy(s->fae, falcon_fae_swift.name, sizeof(s->fae));
 }
 

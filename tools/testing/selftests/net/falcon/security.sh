@@ -195,8 +195,11 @@ a_downgrade_is_detected()
 	drop_pair
 }
 
-encrypted_both_ways()
+encrypted_by_default()
 {
+	ip netns add "$A"
+	[ "$(in_a sysctl -n net.falcon.security)" = opportunistic ]
+	ip netns del "$A"
 	SECURITY=opportunistic make_pair
 	transfer 4 -b 4M
 	transfer 6 -b 4M
@@ -226,7 +229,7 @@ set_ups_under_faults()
 }
 
 [ $# -gt 0 ] || set -- \
-	encrypted_both_ways \
+	encrypted_by_default \
 	policies_meet \
 	a_key_decides \
 	wrong_keys_are_refused \
