@@ -101,8 +101,7 @@ peer_namespace_dies()
 	in_b falcon_xfer -l -b 1G 2>/dev/null &
 	in_a falcon_xfer -b 1G "$B4" >/dev/null 2>"$scratch/sender" &
 	sleep 1
-	in_b pidof falcon_xfer | tr " " "\n" | sort -n | head -1 |
-		xargs kill -KILL
+	ip netns pids "$B" | xargs kill -KILL
 	ip netns del "$B"
 	wait %2 || status=$?
 	expect $status -eq 1 "status of the sender"
