@@ -387,7 +387,7 @@ static void client_gone_before_accept(void)
 	set_nonblock(listener, true);
 	CHECK(wait_for(listener, POLLIN, SOON_MS) & POLLIN);
 	while ((server = accept(listener, NULL, NULL)) >= 0) {
-		if (wait_for(server, POLLIN, 500) == POLLIN)
+		if (wait_for(server, POLLIN, SOON_MS) == POLLIN)
 			break;
 		close(server);
 	}
