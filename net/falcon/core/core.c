@@ -182,7 +182,7 @@ void falcon_core_abort(struct falcon_core *c, u8 code)
 		return;
 	falcon_init_abort(c, code);
 	falcon_target_abort(c);
-	falcon_res_put_all(c->res, &c->use);
+	falcon_res_put_all(c->res, &c->use, c->peer_pool);
 	falcon_fae_release(c);
 	c->fatal = code;
 }

@@ -539,6 +539,7 @@ struct falcon_core {
 	struct falcon_rings tx_rings[FALCON_NR_WIN];
 	struct falcon_rings rx_rings[FALCON_NR_WIN];
 	struct falcon_rsn_win rsn;
+	struct falcon_pool_state *peer_pool; /* requests of its peer, or NULL */
 };
 
 /* What becomes of a packet given to falcon_core_rx(). */

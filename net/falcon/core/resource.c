@@ -57,28 +57,40 @@ static u32 falcon_red(u32 max, u32 least)
 }
 
 /**
- * falcon_res_limit() - size a pool
- * @res:	the pools
- * @pool:	which of them
+ * falcon_pool_limit() - size a pool
+ * @p:		the pool
  * @max_pkts:	packet contexts; 0: unlimited
  * @max_bytes:	buffer, bytes; 0: unlimited
  *
  * For forward progress a pool must hold two packets of the largest size.
  *
- * Context: before any connection uses @res: a pool that is unlimited is not
- * counted.
+ * Context: any; from and to unlimited only before any connection uses @p: a pool
+ * that is unlimited is not counted.
  */
-void falcon_res_limit(struct falcon_resources *res, enum falcon_pool pool,
-		      u32 max_pkts, u32 max_bytes)
+void falcon_pool_limit(struct falcon_pool_state *p, u32 max_pkts,
+		       u32 max_bytes)
 {
-	struct falcon_pool_state *p = &res->pool[pool];
-
 	p->max_pkts = max_pkts;
 	p->max_cells = max_bytes / FALCON_CELL_BYTES;
 	if (max_bytes && !p->max_cells)
 		p->max_cells = 1;
 	p->red_pkts = falcon_red(p->max_pkts, 1);
 	p->red_cells = falcon_red(p->max_cells, FALCON_RED_CELLS);
+}
+
+/**
+ * falcon_res_limit() - size one of the pools
+ * @res:	the pools
+ * @pool:	which of them
+ * @max_pkts:	packet contexts; 0: unlimited
+ * @max_bytes:	buffer, bytes; 0: unlimited
+ *
+ * Context: as falcon_pool_limit().
+ */
+void falcon_res_limit(struct falcon_resources *res, enum falcon_pool pool,
+		      u32 max_pkts, u32 max_bytes)
+{
+	falcon_pool_limit(&res->pool[pool], max_pkts, max_bytes);
 }
 
 /* One counter of a pool: takes @n unless that goes beyond @limit. */
@@ -118,25 +130,33 @@ static void falcon_res_average(struct falcon_resources *res)
 					      res->ema_cells_shift));
 }
 
-static bool falcon_pool_get(struct falcon_resources *res,
-			    struct falcon_res_use *use, enum falcon_pool pool,
-			    u32 bytes, u32 pkt_limit, u32 cell_limit)
+/* One packet context and its cells; @red: only of the green zone */
+static bool falcon_pool_get(struct falcon_pool_state *p, u32 cells, bool red)
 {
-	u32 cells = falcon_cells(bytes);
+	if (!falcon_count_get(&p->pkts, 1, p->max_pkts,
+			      red ? p->red_pkts : p->max_pkts))
+		return false;
+	if (falcon_count_get(&p->cells, cells, p->max_cells,
+			     red ? p->red_cells : p->max_cells))
+		return true;
+	falcon_count_put(&p->pkts, 1, p->max_pkts);
+	return false;
+}
 
-	if (res) {
-		struct falcon_pool_state *p = &res->pool[pool];
+static void falcon_pool_put(struct falcon_pool_state *p, u32 pkts, u32 cells)
+{
+	falcon_count_put(&p->pkts, pkts, p->max_pkts);
+	falcon_count_put(&p->cells, cells, p->max_cells);
+}
 
-		if (!falcon_count_get(&p->pkts, 1, p->max_pkts, pkt_limit))
-			return false;
-		if (!falcon_count_get(&p->cells, cells, p->max_cells,
-				      cell_limit)) {
-			falcon_count_put(&p->pkts, 1, p->max_pkts);
-			return false;
-		}
-		if (pool == FALCON_POOL_RX_NET)
-			falcon_res_average(res);
-	}
+static bool falcon_res_take(struct falcon_resources *res,
+			    struct falcon_res_use *use, enum falcon_pool pool,
+			    u32 cells, bool red)
+{
+	if (res && !falcon_pool_get(&res->pool[pool], cells, red))
+		return false;
+	if (res && pool == FALCON_POOL_RX_NET)
+		falcon_res_average(res);
 	use->pkts[pool]++;
 	use->cells[pool] += cells;
 	return true;
@@ -155,41 +175,42 @@ static bool falcon_pool_get(struct falcon_resources *res,
 bool falcon_res_get(struct falcon_resources *res, struct falcon_res_use *use,
 		    enum falcon_pool pool, u32 bytes)
 {
-	u32 pkts = res ? res->pool[pool].max_pkts : 0;
-	u32 cells = res ? res->pool[pool].max_cells : 0;
-
-	return falcon_pool_get(res, use, pool, bytes, pkts, cells);
+	return falcon_res_take(res, use, pool, falcon_cells(bytes), false);
 }
 
 /**
  * falcon_res_get_net() - admit a request of the network (8.2.4)
  * @res:	the pools; NULL: unlimited
  * @use:	what the connection holds
+ * @peer:	what connections of one peer may hold together, or NULL
  * @bytes:	its payload
  * @hol:	it is the head-of-line transaction of its connection
  *
  * In the green zone everything enters; in the red zone only head-of-line
  * requests do. When even the red zone is full it is full of head-of-line
- * requests, and these make progress (CR rule 3).
+ * requests, and these make progress (CR rule 3). The pool of the peer, if there
+ * is one, has both zones as well.
  *
  * Context: connection lock of @use.
  * Return: false if it must be dropped with a resource NACK.
  */
 bool falcon_res_get_net(struct falcon_resources *res,
-			struct falcon_res_use *use, u32 bytes, bool hol)
+			struct falcon_res_use *use,
+			struct falcon_pool_state *peer, u32 bytes, bool hol)
 {
-	const struct falcon_pool_state *p;
+	u32 cells = falcon_cells(bytes);
 
-	if (!res || hol)
-		return falcon_res_get(res, use, FALCON_POOL_RX_NET, bytes);
-
-	p = &res->pool[FALCON_POOL_RX_NET];
-	return falcon_pool_get(res, use, FALCON_POOL_RX_NET, bytes,
-			       p->red_pkts, p->red_cells);
+	if (peer && !falcon_pool_get(peer, cells, !hol))
+		return false;
+	if (falcon_res_take(res, use, FALCON_POOL_RX_NET, cells, !hol))
+		return true;
+	if (peer)
+		falcon_pool_put(peer, 1, cells);
+	return false;
 }
 
 /**
- * falcon_res_put() - give back what falcon_res_get() or _get_net() took
+ * falcon_res_put() - give back what falcon_res_get() took
  * @res:	the pools; NULL: unlimited
  * @use:	what the connection holds
  * @pool:	which pool
@@ -202,38 +223,53 @@ void falcon_res_put(struct falcon_resources *res, struct falcon_res_use *use,
 {
 	u32 cells = falcon_cells(bytes);
 
-	if (res) {
-		struct falcon_pool_state *p = &res->pool[pool];
-
-		falcon_count_put(&p->pkts, 1, p->max_pkts);
-		falcon_count_put(&p->cells, cells, p->max_cells);
-		if (pool == FALCON_POOL_RX_NET)
-			falcon_res_average(res);
-	}
+	if (res)
+		falcon_pool_put(&res->pool[pool], 1, cells);
+	if (res && pool == FALCON_POOL_RX_NET)
+		falcon_res_average(res);
 	use->pkts[pool]--;
 	use->cells[pool] -= cells;
+}
+
+/**
+ * falcon_res_put_net() - give back what falcon_res_get_net() took
+ * @res:	the pools; NULL: unlimited
+ * @use:	what the connection holds
+ * @peer:	the same pool, or NULL, as when it was taken
+ * @bytes:	the same size
+ *
+ * Context: connection lock of @use.
+ */
+void falcon_res_put_net(struct falcon_resources *res,
+			struct falcon_res_use *use,
+			struct falcon_pool_state *peer, u32 bytes)
+{
+	falcon_res_put(res, use, FALCON_POOL_RX_NET, bytes);
+	if (peer)
+		falcon_pool_put(peer, 1, falcon_cells(bytes));
 }
 
 /**
  * falcon_res_put_all() - give back everything a connection holds
  * @res:	the pools; NULL: unlimited
  * @use:	what the connection holds; all zero afterwards
+ * @peer:	pool of falcon_res_get_net(), or NULL
  *
  * Context: connection lock of @use.
  */
 void falcon_res_put_all(struct falcon_resources *res,
-			struct falcon_res_use *use)
+			struct falcon_res_use *use,
+			struct falcon_pool_state *peer)
 {
 	int i;
 
+	if (peer)
+		falcon_pool_put(peer, use->pkts[FALCON_POOL_RX_NET],
+				use->cells[FALCON_POOL_RX_NET]);
 	for (i = 0; i < FALCON_NR_POOL; i++) {
-		if (res) {
-			struct falcon_pool_state *p = &res->pool[i];
-
-			falcon_count_put(&p->pkts, use->pkts[i], p->max_pkts);
-			falcon_count_put(&p->cells, use->cells[i],
-					 p->max_cells);
-		}
+		if (res)
+			falcon_pool_put(&res->pool[i], use->pkts[i],
+					use->cells[i]);
 		use->pkts[i] = 0;
 		use->cells[i] = 0;
 	}

@@ -99,16 +99,23 @@ struct falcon_credits {
 };
 
 void falcon_res_init(struct falcon_resources *res);
+void falcon_pool_limit(struct falcon_pool_state *p, u32 max_pkts,
+		       u32 max_bytes);
 void falcon_res_limit(struct falcon_resources *res, enum falcon_pool pool,
 		      u32 max_pkts, u32 max_bytes);
 bool falcon_res_get(struct falcon_resources *res, struct falcon_res_use *use,
 		    enum falcon_pool pool, u32 bytes);
 bool falcon_res_get_net(struct falcon_resources *res,
-			struct falcon_res_use *use, u32 bytes, bool hol);
+			struct falcon_res_use *use,
+			struct falcon_pool_state *peer, u32 bytes, bool hol);
 void falcon_res_put(struct falcon_resources *res, struct falcon_res_use *use,
 		    enum falcon_pool pool, u32 bytes);
+void falcon_res_put_net(struct falcon_resources *res,
+			struct falcon_res_use *use,
+			struct falcon_pool_state *peer, u32 bytes);
 void falcon_res_put_all(struct falcon_resources *res,
-			struct falcon_res_use *use);
+			struct falcon_res_use *use,
+			struct falcon_pool_state *peer);
 u8 falcon_res_level(const struct falcon_resources *res);
 bool falcon_res_xon(const struct falcon_resources *res,
 		    struct falcon_res_use *use, bool retransmitting);

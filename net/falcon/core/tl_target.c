@@ -63,8 +63,8 @@ static void falcon_rx_release(struct falcon_core *c, struct falcon_rxpkt *rx)
 {
 	if (rx->flags & FALCON_RXF_HELD && !c->fatal) {
 		rx->flags &= ~FALCON_RXF_HELD;
-		falcon_res_put(c->res, &c->use, FALCON_POOL_RX_NET,
-			       falcon_net_bytes(rx));
+		falcon_res_put_net(c->res, &c->use, c->peer_pool,
+				   falcon_net_bytes(rx));
 	}
 }
 
@@ -295,7 +295,8 @@ static enum falcon_admit falcon_target_rx_ordered(struct falcon_core *c,
 
 	hol = falcon_target_expects(c, &rsn) && rx->rsn == rsn;
 	if ((s32)(rx->rsn - c->rx_nrsn) >= FALCON_REORDER_MAX ||
-	    !falcon_res_get_net(c->res, &c->use, falcon_net_bytes(rx), hol)) {
+	    !falcon_res_get_net(c->res, &c->use, c->peer_pool,
+				falcon_net_bytes(rx), hol)) {
 		c->stats.rx_no_resource++;
 		return falcon_target_refuse(c, rx, FALCON_NACK_RESOURCE, 0);
 	}
@@ -317,7 +318,8 @@ enum falcon_admit falcon_target_rx(struct falcon_core *c,
 	if (falcon_ordered(c))
 		return falcon_target_rx_ordered(c, rx, now_ns);
 
-	if (!falcon_res_get_net(c->res, &c->use, falcon_net_bytes(rx), false)) {
+	if (!falcon_res_get_net(c->res, &c->use, c->peer_pool,
+				falcon_net_bytes(rx), false)) {
 		c->stats.rx_no_resource++;
 		return falcon_target_refuse(c, rx, FALCON_NACK_RESOURCE, 0);
 	}

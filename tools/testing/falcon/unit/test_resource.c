@@ -38,7 +38,7 @@ TEST(pool_counts_packets_and_cells_8_2_2)
 	EXPECT_EQ(a.cells[TX], 4);
 	falcon_res_put(&res, &a, TX, FALCON_CELL_BYTES + 1);
 	EXPECT_EQ(atomic_read(&res.pool[TX].cells), 2);
-	falcon_res_put_all(&res, &a);
+	falcon_res_put_all(&res, &a, NULL);
 	EXPECT_EQ(atomic_read(&res.pool[TX].pkts), 0);
 	EXPECT_EQ(atomic_read(&res.pool[TX].cells), 0);
 	EXPECT_EQ(a.pkts[TX], 0);
@@ -67,7 +67,7 @@ TEST(pools_are_independent_8_2_1_2)
 	pools(1, 0);
 	EXPECT_TRUE(falcon_res_get(&res, &a, TX, 1));
 	EXPECT_FALSE(falcon_res_get(&res, &a, TX, 1));
-	EXPECT_TRUE(falcon_res_get_net(&res, &a, 1, true));
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 1, true));
 	EXPECT_TRUE(falcon_res_get(&res, &a, FALCON_POOL_TX_DATA, 1));
 	EXPECT_TRUE(falcon_res_get(&res, &a, FALCON_POOL_RX_REQ, 1));
 }
@@ -82,26 +82,26 @@ TEST(red_zone_admits_head_of_line_only_8_2_4)
 
 	pools(16, 0);		/* an eighth: red from 14 on */
 	for (i = 0; i < 14; i++)
-		EXPECT_TRUE(falcon_res_get_net(&res, &a, 1, false));
-	EXPECT_FALSE(falcon_res_get_net(&res, &b, 1, false));
-	EXPECT_TRUE(falcon_res_get_net(&res, &b, 1, true));
-	EXPECT_TRUE(falcon_res_get_net(&res, &b, 1, true));
-	EXPECT_FALSE(falcon_res_get_net(&res, &b, 1, true));
+		EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 1, false));
+	EXPECT_FALSE(falcon_res_get_net(&res, &b, NULL, 1, false));
+	EXPECT_TRUE(falcon_res_get_net(&res, &b, NULL, 1, true));
+	EXPECT_TRUE(falcon_res_get_net(&res, &b, NULL, 1, true));
+	EXPECT_FALSE(falcon_res_get_net(&res, &b, NULL, 1, true));
 	falcon_res_put(&res, &a, NET, 1);
-	EXPECT_FALSE(falcon_res_get_net(&res, &b, 1, false));
-	EXPECT_TRUE(falcon_res_get_net(&res, &b, 1, true));
+	EXPECT_FALSE(falcon_res_get_net(&res, &b, NULL, 1, false));
+	EXPECT_TRUE(falcon_res_get_net(&res, &b, NULL, 1, true));
 }
 
 /* spec: 8.2.4-2 the zones hold for buffers as for packets */
 TEST(red_zone_of_buffers_8_2_4)
 {
 	pools(0, 4096 * FALCON_CELL_BYTES);
-	EXPECT_TRUE(falcon_res_get_net(&res, &a, 3584 * FALCON_CELL_BYTES,
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 3584 * FALCON_CELL_BYTES,
 				       false));
-	EXPECT_FALSE(falcon_res_get_net(&res, &a, 1, false));
-	EXPECT_TRUE(falcon_res_get_net(&res, &a, 512 * FALCON_CELL_BYTES,
+	EXPECT_FALSE(falcon_res_get_net(&res, &a, NULL, 1, false));
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 512 * FALCON_CELL_BYTES,
 				       true));
-	EXPECT_FALSE(falcon_res_get_net(&res, &a, 1, true));
+	EXPECT_FALSE(falcon_res_get_net(&res, &a, NULL, 1, true));
 }
 
 /* spec: 8.2.1.2-5 CR rule 3: a head-of-line request of any size finds room */
@@ -111,18 +111,18 @@ TEST(red_zone_holds_the_largest_packet_8_2_1_2)
 
 	for (cells = 512; cells < 5000; cells += 100) {
 		pools(0, cells * FALCON_CELL_BYTES);
-		while (falcon_res_get_net(&res, &a, 65535, false))
+		while (falcon_res_get_net(&res, &a, NULL, 65535, false))
 			;
-		while (falcon_res_get_net(&res, &a, 1, false))
+		while (falcon_res_get_net(&res, &a, NULL, 1, false))
 			;
-		EXPECT_TRUE(falcon_res_get_net(&res, &b, 65535, true));
+		EXPECT_TRUE(falcon_res_get_net(&res, &b, NULL, 65535, true));
 	}
 	for (cells = 2; cells < 40; cells++) {
 		pools(cells, 0);
-		EXPECT_TRUE(falcon_res_get_net(&res, &a, 1, false));
-		while (falcon_res_get_net(&res, &a, 1, false))
+		EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 1, false));
+		while (falcon_res_get_net(&res, &a, NULL, 1, false))
 			;
-		EXPECT_TRUE(falcon_res_get_net(&res, &b, 1, true));
+		EXPECT_TRUE(falcon_res_get_net(&res, &b, NULL, 1, true));
 	}
 }
 
@@ -134,7 +134,7 @@ TEST(level_is_quantised_to_32_10_2)
 	pools(3200, 0);
 	for (i = 0; i < 3200; i++) {
 		EXPECT_EQ(falcon_res_level(&res), min(i / 100, 31u));
-		EXPECT_TRUE(falcon_res_get_net(&res, &a, 1, true));
+		EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 1, true));
 	}
 	EXPECT_EQ(falcon_res_level(&res), 31);
 	EXPECT_EQ(falcon_res_level(NULL), 0);
@@ -144,10 +144,10 @@ TEST(level_is_quantised_to_32_10_2)
 TEST(level_is_the_larger_of_two_pools_10_2)
 {
 	pools(3200, 64 * FALCON_CELL_BYTES);
-	EXPECT_TRUE(falcon_res_get_net(&res, &a, 32 * FALCON_CELL_BYTES, true));
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 32 * FALCON_CELL_BYTES, true));
 	EXPECT_EQ(falcon_res_level(&res), 16);
 	pools(32, 6400 * FALCON_CELL_BYTES);
-	EXPECT_TRUE(falcon_res_get_net(&res, &a, 1, true));
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 1, true));
 	EXPECT_EQ(falcon_res_level(&res), 1);
 }
 
@@ -165,7 +165,7 @@ TEST(occupancy_average_follows_ema_10_2)
 			falcon_res_put(&res, &a, NET, 1);
 			held--;
 		} else {
-			EXPECT_TRUE(falcon_res_get_net(&res, &a, 1, true));
+			EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 1, true));
 			held++;
 		}
 		ema += (held - ema) / 8;
@@ -219,7 +219,7 @@ TEST(backpressure_is_dynamic_8_2_3)
 	while (falcon_res_get(&res, &b, TX, 1))
 		;
 	EXPECT_FALSE(falcon_res_xon(&res, &a, false));
-	falcon_res_put_all(&res, &a);
+	falcon_res_put_all(&res, &a, NULL);
 	EXPECT_TRUE(falcon_res_xon(&res, &a, false));
 	EXPECT_FALSE(falcon_res_xon(&res, &b, false));
 }
@@ -264,13 +264,13 @@ TEST(unlimited_pools_admit_everything_8_2_2)
 
 	pools(0, 0);
 	for (i = 0; i < 100000; i++)
-		EXPECT_TRUE(falcon_res_get_net(&res, &a, 60000, false));
+		EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 60000, false));
 	EXPECT_EQ(a.pkts[NET], 100000);
 	EXPECT_EQ(falcon_res_level(&res), 0);
-	falcon_res_put_all(&res, &a);
-	EXPECT_TRUE(falcon_res_get_net(NULL, &b, 60000, false));
+	falcon_res_put_all(&res, &a, NULL);
+	EXPECT_TRUE(falcon_res_get_net(NULL, &b, NULL, 60000, false));
 	falcon_res_put(NULL, &b, NET, 60000);
-	falcon_res_put_all(NULL, &b);
+	falcon_res_put_all(NULL, &b, NULL);
 	EXPECT_EQ(b.pkts[NET], 0);
 }
 
@@ -295,7 +295,48 @@ TEST(occupancy_averages_have_their_own_alpha_10_2)
 	pools(1000, 1000 * FALCON_CELL_BYTES);
 	res.ema_pkts_shift = 1;
 	res.ema_cells_shift = 3;
-	EXPECT_TRUE(falcon_res_get_net(&res, &a, 8 * FALCON_CELL_BYTES, true));
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, NULL, 8 * FALCON_CELL_BYTES, true));
 	EXPECT_EQ(res.ema_pkts, (1 << FALCON_EMA_SHIFT) / 2);
 	EXPECT_EQ(res.ema_cells, (8 << FALCON_EMA_SHIFT) / 8);
+}
+
+/* Requests of a peer are bounded together, whatever its connections are. */
+TEST(requests_of_one_peer_are_bounded_together)
+{
+	struct falcon_pool_state peer = {};
+	struct falcon_res_use c = {};
+	u32 n = 0;
+
+	pools(1000, 0);
+	falcon_pool_limit(&peer, 16, 0);
+	while (falcon_res_get_net(&res, n & 1 ? &a : &b, &peer, 1, false))
+		n++;
+	EXPECT_EQ(n, 14);
+	/* Another peer's have room, and so has what others wait for. */
+	EXPECT_TRUE(falcon_res_get_net(&res, &c, NULL, 1, false));
+	EXPECT_TRUE(falcon_res_get_net(&res, &a, &peer, 1, true));
+	EXPECT_TRUE(falcon_res_get_net(&res, &b, &peer, 1, true));
+	EXPECT_FALSE(falcon_res_get_net(&res, &b, &peer, 1, true));
+	EXPECT_EQ(atomic_read(&res.pool[NET].pkts), 17);
+
+	falcon_res_put_net(&res, &a, &peer, 1);
+	EXPECT_TRUE(falcon_res_get_net(&res, &b, &peer, 1, true));
+	falcon_res_put_all(&res, &a, &peer);
+	falcon_res_put_all(&res, &b, &peer);
+	EXPECT_EQ(atomic_read(&peer.pkts), 0);
+	EXPECT_EQ(atomic_read(&res.pool[NET].pkts), 1);
+}
+
+/* What the namespace has no room for, the peer is not charged for. */
+TEST(full_pool_leaves_the_peer_as_it_was)
+{
+	struct falcon_pool_state peer = {};
+
+	pools(8, 0);
+	falcon_pool_limit(&peer, 1000, 1000 * FALCON_CELL_BYTES);
+	while (falcon_res_get_net(&res, &a, &peer, 300, true))
+		;
+	EXPECT_EQ(a.pkts[NET], 8);
+	EXPECT_EQ(atomic_read(&peer.pkts), 8);
+	EXPECT_EQ(atomic_read(&peer.cells), 16);
 }
