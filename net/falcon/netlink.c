@@ -50,6 +50,7 @@ struct falcon_conn_snap {
 	u8  loss;
 	u8  nr_flows;
 	u8  psp_version;
+	u8  security;
 	u32 rx_spi;
 	u32 rx_prev_spi;
 	u32 rx_gen;
@@ -116,6 +117,7 @@ static void falcon_conn_snapshot_locked(struct falcon_conn_snap *s,
 	s->loss = c->cfg.loss;
 	s->nr_flows = min_t(unsigned int, c->cfg.nr_flows, FALCON_MAX_FLOWS);
 	s->psp_version = conn->tx_sa.version;
+	s->security = falcon_cm_policy(conn);
 	s->rx_spi = conn->rx_sa.spi;
 	s->rx_prev_spi = conn->rx_sa.prev_spi;
 	s->rx_gen = conn->rx_sa.gen;
@@ -312,6 +314,7 @@ static int falcon_put_state(struct sk_buff *skb,
 	if (((s->features & FALCON_F_ORDERED) &&
 	     nla_put_flag(skb, FALCON_A_CONN_ORDERED)) ||
 	    nla_put_u8(skb, FALCON_A_CONN_PSP_VERSION, s->psp_version) ||
+	    nla_put_u8(skb, FALCON_A_CONN_SECURITY, s->security) ||
 	    nla_put_u32(skb, FALCON_A_CONN_MTU, s->mtu) ||
 	    nla_put_string(skb, FALCON_A_CONN_FAE, s->fae) ||
 	    nla_put_string(skb, FALCON_A_CONN_NIC, s->nic) ||

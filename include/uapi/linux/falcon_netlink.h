@@ -91,6 +91,7 @@ enum {
 	FALCON_A_CONN_RX_PREV_SPI,	/* u32: the one before, if accepted */
 	FALCON_A_CONN_RX_GEN,		/* u32: key generation of RX_SPI */
 	FALCON_A_CONN_TX_SPI,		/* u32: SPI of packets sent */
+	FALCON_A_CONN_SECURITY,		/* u8: FALCON_SECURITY_* it was set up with */
 
 	__FALCON_A_CONN_MAX,
 	FALCON_A_CONN_MAX = __FALCON_A_CONN_MAX - 1

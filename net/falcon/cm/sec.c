@@ -30,7 +30,8 @@ static struct falcon_cm_sec *cm_sec_alloc(struct falcon_conn *conn, u8 role,
 	sec->role = role;
 	sec->policy = policy;
 	falcon_cm_rekey_setup(sec);
-	conn->cm_sec = sec;
+	/* `falcon conn` looks at any time. */
+	smp_store_release(&conn->cm_sec, sec);
 	return sec;
 }
 

@@ -82,6 +82,7 @@ void conn_print_header(void);
 
 /* key.c */
 const char *cipher_name(u32 psp_version);
+const char *policy_name(u32 security);
 int do_key(int argc, char **argv);
 
 int do_stat(int argc, char **argv);

@@ -253,6 +253,9 @@ static void text_conn(const struct nlmsghdr *nlh,
 	       nl_u32(a[FALCON_A_CONN_NCWND]),
 	       nl_u32(a[FALCON_A_CONN_UNACKED]), retransmissions(c),
 	       cipher_name(nl_u32(a[FALCON_A_CONN_PSP_VERSION])));
+	/* "none" says both. */
+	if (nl_u32(a[FALCON_A_CONN_SECURITY]) != FALCON_SECURITY_NONE)
+		printf(" %s", policy_name(nl_u32(a[FALCON_A_CONN_SECURITY])));
 	if (a[FALCON_A_CONN_ERROR])
 		printf(" (%s)", strerror(nl_u32(a[FALCON_A_CONN_ERROR])));
 	putchar('\n');
@@ -333,6 +336,7 @@ static void json_state(const struct nlattr * const *a)
 	json_bool("ordered", a[FALCON_A_CONN_ORDERED]);
 	json_u64("psp_version", nl_u32(a[FALCON_A_CONN_PSP_VERSION]));
 	json_str("cipher", cipher_name(nl_u32(a[FALCON_A_CONN_PSP_VERSION])));
+	json_str("security", policy_name(nl_u32(a[FALCON_A_CONN_SECURITY])));
 	json_keys(a);
 	json_u64("mtu", nl_u32(a[FALCON_A_CONN_MTU]));
 	json_str("fae", nl_str(a[FALCON_A_CONN_FAE]));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <linux/falcon.h>
 #include "cli.h"
 
 #define RETRY_MS	50
@@ -19,6 +20,20 @@ const char *cipher_name(u32 psp_version)
 	if (psp_version < ARRAY_SIZE(names))
 		return names[psp_version];
 	return "none";
+}
+
+/* What a connection was set up with: FALCON_SECURITY_* */
+const char *policy_name(u32 security)
+{
+	static const char * const names[] = {
+		[FALCON_SECURITY_NONE]		= "none",
+		[FALCON_SECURITY_OPPORTUNISTIC]	= "opportunistic",
+		[FALCON_SECURITY_PSK]		= "psk",
+	};
+
+	if (security < ARRAY_SIZE(names) && names[security])
+		return names[security];
+	return "?";
 }
 
 static void text_key(const struct nlattr * const *a)

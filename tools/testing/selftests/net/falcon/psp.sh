@@ -216,7 +216,7 @@ keys_are_listed()
 	falcon -N "$A" key | tee "$scratch/key" | sed 's/^/# /'
 	grep -qE '^cid 0x[0-9a-f]+ aes-gcm-256 rx spi 0x[0-9a-f]{8} gen 0 tx spi' \
 		"$scratch/key"
-	falcon -N "$A" conn | grep -q 'aes-gcm-256$'
+	falcon -N "$A" conn | grep -q 'aes-gcm-256 opportunistic$'
 	wait $sender
 	drop_pair
 }

@@ -97,6 +97,7 @@ a_key_decides()
 	connects established
 	policy psk psk
 	connects established
+	expect "$(in_b falcon conn | grep -c ' psk$')" -eq 3 "connections"
 	drop_pair
 }
 
@@ -205,6 +206,7 @@ encrypted_by_default()
 	transfer 6 -b 4M
 	expect "$(counter "$B" in_opened)" -gt 100 "packets opened"
 	expect "$(counter "$A" out_sealed)" -gt 100 "packets sealed"
+	grep -q '"security": *"opportunistic"' "$scratch/conn.json"
 	drop_pair
 }
 
