@@ -125,6 +125,11 @@ bench bench-verbs demo:
 .PHONY: bench-psp
 bench-psp:
 	KVER='$(KVER)' scripts/bench.sh psp
+
+.PHONY: bench-flood
+bench-flood:
+	KVER='$(KVER)' scripts/bench.sh flood
+
 # The protocol alone, in user space
 .PHONY: bench-core bench-fae
 bench-core:
@@ -178,6 +183,7 @@ help:
 	@echo '          bench               Falcon beside TCP, on the same link'
 	@echo '          bench-verbs         verbs over Falcon beside rxe and TCP, two VMs'
 	@echo '          bench-psp           what encryption costs, beside kernel TLS'
+	@echo '          bench-flood         set-ups under forged requests'
 	@echo '          bench-core          packets a second and cycles each of the protocol alone,'
 	@echo '                              and the cache lines of a connection that they use'
 	@echo '          bench-fae           events a second of congestion control'

@@ -4,9 +4,9 @@
  *
  * "probe" sends one INIT, right or wrong in a chosen way, and prints what comes
  * back. "flood" sends many from forged addresses. "connect" sets up many real
- * connections at the same time. The bytes are laid out here
- * by hand, from Documentation/networking/falcon/connection-manager.rst, so that
- * they also hold the kernel to that page.
+ * connections at the same time, "time" one after the other. The bytes are laid
+ * out here by hand, from Documentation/networking/falcon/connection-manager.rst,
+ * so that they also hold the kernel to that page.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -35,7 +35,11 @@ static const char help[] =
 	"usage: falcon_cm probe [-k KIND] [-s SERVICE] [-p PORT] IPV4\n"
 	"       falcon_cm flood [-k KIND] [-s SERVICE] [-p PORT] [-n NUMBER]\n"
 	"                       -f NET IPV4      from 65534 addresses\n"
+	"       falcon_cm flood ... -f ADDRESS -o IPV4      from that one\n"
+	"                       -R RATE: so many a second at most\n"
 	"       falcon_cm connect [-s SERVICE] [-n NUMBER] [-t SECONDS] HOST\n"
+	"       falcon_cm time [-s SERVICE] [-n NUMBER] HOST\n"
+	"                       microseconds of p50 and p99, and how many failed\n"
 	"KIND: init, version, unknown, optional, missing, value, short, order,\n"
 	"      forged (a cookie), moved (a cookie made for another port),\n"
 	"      twice (accept, asked for again), wait (accept, and what comes\n"
@@ -45,7 +49,9 @@ static const char *kind = "init";
 static __u32 service = 7000;
 static __u16 port = 4795;
 static long number = 1;
+static long rate;
 static const char *forge;
+static bool one_source;
 static int seconds = 60;
 
 static void die(const char *what)
@@ -254,6 +260,23 @@ static unsigned int forge_packet(__u8 *pkt, __u32 saddr,
 	return sizeof(*ip) + sizeof(*udp) + payload;
 }
 
+static __u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Waits while more than the rate allows have been sent since the start. */
+static void pace(__u64 start, long sent)
+{
+	struct timespec ts = { 0, 1000000 };
+
+	while (rate && sent * 1000000000.0 / rate > now_ns() - start)
+		nanosleep(&ts, NULL);
+}
+
 static void flood(const struct sockaddr_in *to)
 {
 	__u8 pkt[sizeof(struct iphdr) + sizeof(struct udphdr) + MAX_LEN];
@@ -262,10 +285,12 @@ static void flood(const struct sockaddr_in *to)
 	unsigned int len, net = ntohl(inet_addr(forge));
 	__u8 forged[16];
 	long i, sent = 0;
+	__u64 start = now_ns();
 
 	if (fd < 0)
 		die("socket");
 	for (i = 0; i < number; i++) {
+		pace(start, i);
 		len = build_init(msg);
 		if (is("forged")) {
 			if (getrandom(forged, 16, 0) != 16)
@@ -279,14 +304,16 @@ static void flood(const struct sockaddr_in *to)
 			if (len > 4 && random() & 1)
 				memcpy(msg, "FLCN", 4);
 		}
-		len = forge_packet(pkt, net + 1 + random() % 65534, to, len);
+		len = forge_packet(pkt, one_source ? net :
+				   net + 1 + random() % 65534, to, len);
 		if (sendto(fd, pkt, len, 0, (const struct sockaddr *)to,
 			   sizeof(*to)) == (ssize_t)len)
 			sent++;
 		else if (errno != ENOBUFS)
 			die("sendto");
 	}
-	printf("sent %ld\n", sent);
+	printf("sent %ld rate %.0f\n", sent,
+	       sent * 1e9 / (now_ns() - start + 1));
 }
 
 /* Waits for one connection: 0, or why there is none */
@@ -343,6 +370,40 @@ static void connect_many(const char *host)
 	       established, refused, timed_out, other);
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const __u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void time_set_ups(const char *host)
+{
+	struct addrinfo *ai, hints = { .ai_socktype = SOCK_STREAM };
+	__u64 *us = calloc(number, sizeof(*us)), start;
+	long i, n = 0;
+	char name[8];
+	int fd;
+
+	snprintf(name, sizeof(name), "%u", (unsigned int)service);
+	if (!us || getaddrinfo(host, name, &hints, &ai))
+		die(host);
+	for (i = 0; i < number; i++) {
+		fd = socket(ai->ai_family, SOCK_STREAM, IPPROTO_FALCON);
+		if (fd < 0)
+			die("socket");
+		start = now_ns();
+		if (!connect(fd, ai->ai_addr, ai->ai_addrlen))
+			us[n++] = (now_ns() - start) / 1000;
+		close(fd);
+	}
+	if (!n)
+		die("connect");
+	qsort(us, n, sizeof(*us), by_value);
+	printf("p50 %llu p99 %llu failed %ld\n", us[n / 2], us[n * 99 / 100],
+	       number - n);
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET };
@@ -350,7 +411,7 @@ int main(int argc, char **argv)
 	int c;
 
 	optind = 2;
-	while ((c = getopt(argc, argv, "k:s:p:n:f:t:h")) != -1) {
+	while ((c = getopt(argc, argv, "k:s:p:n:f:oR:t:h")) != -1) {
 		switch (c) {
 		case 'k':
 			kind = optarg;
@@ -370,6 +431,12 @@ int main(int argc, char **argv)
 		case 'f':
 			forge = optarg;
 			break;
+		case 'R':
+			rate = atol(optarg);
+			break;
+		case 'o':
+			one_source = true;
+			break;
 		default:
 			fputs(help, stderr);
 			return 2;
@@ -377,6 +444,10 @@ int main(int argc, char **argv)
 	}
 	if (optind == argc - 1 && !strcmp(command, "connect")) {
 		connect_many(argv[optind]);
+		return 0;
+	}
+	if (optind == argc - 1 && !strcmp(command, "time")) {
+		time_set_ups(argv[optind]);
 		return 0;
 	}
 	to.sin_port = htons(port);
