@@ -156,6 +156,7 @@ static void falcon_conn_free(struct work_struct *work)
 	falcon_nic_detach(conn);
 	falcon_psp_release(conn);
 	falcon_cm_sec_free(conn);
+	falcon_host_leave(conn);
 	falcon_free_held(conn);
 	dst_release(rcu_dereference_protected(conn->dst, true));
 	if (conn->core.cfg.fae)
@@ -865,6 +866,7 @@ int falcon_conn_start(struct falcon_conn *conn,
 	own.ar_last_bytes = falcon_conn_ar_last(&own);
 	own.flow_burst = falcon_udp_train_pkts(conn->fn, cfg->mtu);
 	falcon_core_init(&conn->core, &own, &conn->fn->res, now);
+	conn->core.peer_pool = falcon_host_pool(conn);
 	conn->mtu = cfg->mtu;
 	conn->established_ns = now;
 	conn->last_rx_ns = now;

@@ -33,6 +33,8 @@ struct falcon_cm;
 struct falcon_cm_sec;
 struct falcon_conn;
 struct falcon_fae_queue;
+struct falcon_host;
+struct falcon_hosts;
 struct falcon_listener;
 struct falcon_psp;
 struct falcon_psp_key;
@@ -60,6 +62,11 @@ struct falcon_sysctls {
 	int cm_port;			/* UDP port of the connection manager */
 	int max_conns;			/* connections in the netns */
 	int max_half_open;		/* set-ups in progress as responder */
+	int max_peers;			/* hosts that have an account */
+	int peer_half_open;		/* set-ups in progress for one of them */
+	int peer_rate;			/* messages of one a second */
+	int peer_conns;			/* connections that one asked for */
+	int peer_rx_pkts, peer_rx_bytes; /* network requests of one */
 	int cm_retries;			/* retransmissions before ETIMEDOUT */
 	int cm_rto_ms;			/* first retransmission */
 	int linger_ms;			/* closed connections answer duplicates */
@@ -106,6 +113,7 @@ struct falcon_sysctls {
  * @psp:	psp/key.c: device keys and associations
  * @psp_sk:	UDP sockets of the PSP port: [0] IPv4, [1] IPv6
  * @cm:		connection manager
+ * @hosts:	cm/host.c: what each host of the network costs
  * @mib:	counters
  * @sysctl:	settings
  * @sysctl_hdr:	their files
@@ -125,6 +133,7 @@ struct falcon_net {
 	struct falcon_psp *psp;
 	struct socket *psp_sk[2];
 	struct falcon_cm *cm;
+	struct falcon_hosts *hosts;
 	struct falcon_mib_pcpu __percpu *mib;
 	struct falcon_sysctls sysctl;
 	struct ctl_table_header *sysctl_hdr;
@@ -218,6 +227,7 @@ struct falcon_psp_sa {
  * @cm_priv:	cm.c: set-up in progress
  * @cm_sec:	cm/sec.c: secrets of the set-up and of messages after it; NULL
  *		without encryption. Set in SETUP, not changed after
+ * @host:	who asked for it, with a reference; NULL: its own ULP did
  * @service:	own socket port or QPN, set by cm/cm.c before the connection is
  *		told to anybody
  * @peer_service: the peer's, likewise
@@ -269,6 +279,7 @@ struct falcon_conn {
 	u8  nr_held;
 	void *cm_priv;
 	struct falcon_cm_sec *cm_sec;
+	struct falcon_host *host;
 	u32 service;
 	u32 peer_service;
 	u64 established_ns;
@@ -392,6 +403,12 @@ int falcon_cm_net_init(struct falcon_net *fn);
 void falcon_cm_net_exit(struct falcon_net *fn);
 int falcon_cm_init(void);
 void falcon_cm_exit(void);
+
+/* cm/host.c */
+void falcon_host_leave(struct falcon_conn *conn);
+struct falcon_pool_state *falcon_host_pool(const struct falcon_conn *conn);
+int falcon_host_net_init(struct falcon_net *fn);
+void falcon_host_net_exit(struct falcon_net *fn);
 
 /* psp/psp.c */
 void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version);

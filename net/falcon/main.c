@@ -149,6 +149,9 @@ static int __net_init falcon_net_init(struct net *net)
 	err = falcon_psp_net_init(fn);
 	if (err)
 		goto mib;
+	err = falcon_host_net_init(fn);
+	if (err)
+		goto psp;
 	falcon_conn_net_init(fn);
 	err = falcon_udp_net_init(fn);
 	if (err)
@@ -173,6 +176,8 @@ udp:
 	falcon_udp_net_exit(fn);
 conn:
 	falcon_conn_net_exit(fn);
+	falcon_host_net_exit(fn);
+psp:
 	falcon_psp_net_exit(fn);
 mib:
 	free_percpu(fn->mib);
@@ -189,6 +194,7 @@ static void __net_exit falcon_net_exit(struct net *net)
 	falcon_conn_net_exit(fn);
 	falcon_sock_net_exit(fn);
 	falcon_udp_net_exit(fn);
+	falcon_host_net_exit(fn);
 	falcon_psp_net_exit(fn);
 	free_percpu(fn->mib);
 }

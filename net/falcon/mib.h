@@ -39,6 +39,13 @@ FALCON_MIB(CM_REFUSED_OUT, "connection requests refused here")
 FALCON_MIB(CM_REFUSED_IN, "own connection requests refused by peers")
 FALCON_MIB(CM_BACKLOG, "connection requests dropped: backlog full")
 FALCON_MIB(CM_LIMIT, "connection requests dropped: a bound was reached")
+FALCON_MIB(CM_PEERS, "connection manager messages dropped: too many peers")
+FALCON_MIB(CM_PEER_HALF_OPEN,
+	   "connection requests dropped: too many half open of one peer")
+FALCON_MIB(CM_PEER_RATE,
+	   "connection manager messages dropped: too many of one peer")
+FALCON_MIB(CM_PEER_CONNS,
+	   "connection requests refused: too many connections of one peer")
 FALCON_MIB(CM_TIMEOUT, "connection set-ups that timed out")
 FALCON_MIB(CM_NO_SECURITY,
 	   "connections not set up: no PSP version in common, or none here only")

@@ -12,12 +12,14 @@
  *	cm/sec.c	X25519 and the secrets of a set-up
  *	cm/rekey.c	new keys for a connection that lives
  *	cm/cookie.c	proof that an initiator receives at its address
+ *	cm/host.c	what one of them may cost
  *	cm/listener.c	who listens to what
  *	cm/udp.c	the UDP sockets of the connection manager's port
  *
  * Locks: falcon_cm_setup::lock; falcon_cm_sec::lock, under that of a connection
- * or alone; falcon_cm::lock, under falcon_cm_sec::lock or alone. All are taken
- * with bottom halves disabled and held over no call out of these files.
+ * or alone; falcon_cm::lock, under falcon_cm_sec::lock or alone; that of the
+ * hosts, under falcon_cm_setup::lock or alone. All are taken with bottom halves
+ * disabled and held over no call out of these files.
  */
 #ifndef _FALCON_CM_H
 #define _FALCON_CM_H
@@ -205,6 +207,7 @@ enum falcon_cm_state {
  * @body_len:	initiator: bytes of @msg before the cookie
  * @msg:	what is retransmitted; NULL when @conn is
  * @conn:	what is being set up, with a reference; NULL once settled
+ * @host:	responder: who asked, until settled
  * @answer:	initiator: ACCEPT that @work judges
  * @grant:	responder: what CONFIRM granted, for @work; SPI 0: none
  * @work:	X25519, keys; holds a reference
@@ -230,6 +233,7 @@ struct falcon_cm_setup {
 	u16 body_len;
 	void *msg;
 	struct falcon_conn *conn;
+	struct falcon_host *host;
 	struct falcon_cm_answer *answer;
 	struct falcon_psp_grant grant;
 	struct work_struct work;
@@ -366,6 +370,13 @@ void falcon_cm_rx_rekey_ack(struct falcon_cm *cm,
 			    const struct falcon_cm_peer *peer,
 			    const struct falcon_cm_msg *m, const void *buf);
 void falcon_cm_drop_rekeys(struct falcon_cm *cm);
+
+/* cm/host.c: addresses that have been proven */
+bool falcon_host_charge(struct falcon_net *fn, const struct in6_addr *addr);
+struct falcon_host *falcon_host_open(struct falcon_net *fn,
+				     const struct in6_addr *addr);
+void falcon_host_settle(struct falcon_host *host);
+int falcon_host_join(struct falcon_host *host, struct falcon_conn *conn);
 
 /* cm/cookie.c */
 void falcon_cm_cookie_init(struct falcon_cm *cm);

@@ -284,7 +284,9 @@ void falcon_cm_rx_rekey(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		goto out;
 	}
 	sec = conn->cm_sec;
-	if (!falcon_cm_proven(conn, buf, m, &counter))
+	/* Repeated later, if that was too much of it. */
+	if (!falcon_cm_proven(conn, buf, m, &counter) ||
+	    !falcon_host_charge(cm->fn, &conn->path.daddr))
 		goto out;
 	if (!falcon_cm_sec_rekeyed(conn, m, counter, &grant)) {
 		FALCON_INC(cm->fn, CM_BAD_AUTH);

@@ -19,9 +19,12 @@ struct cm_security {
 	struct falcon_cm_psk psk;
 };
 
-/* A request whose cookie was good, on its way to the worker */
+/* A request whose cookie was good, on its way to the worker; @host is half open
+ * for it, until a set-up takes that over.
+ */
 struct cm_request {
 	struct list_head list;
+	struct falcon_host *host;
 	struct falcon_cm_peer peer;
 	u16 len;
 	u8  msg[] __aligned(8);
@@ -49,33 +52,66 @@ static bool cm_half_open_full(struct falcon_cm *cm)
 	return atomic_read(&cm->half_open) >= cm->fn->sysctl.max_half_open;
 }
 
+static void cm_request_free(struct cm_request *req)
+{
+	if (req)
+		falcon_host_settle(req->host);
+	kfree(req);
+}
+
+static struct cm_request *cm_request_make(struct falcon_host *host,
+					  const struct falcon_cm_peer *peer,
+					  const void *msg, unsigned int len)
+{
+	struct cm_request *req;
+
+	req = kmalloc(sizeof(*req) + len, GFP_ATOMIC | __GFP_NOWARN);
+	if (!req)
+		return NULL;
+	req->host = host;
+	req->peer = *peer;
+	req->len = len;
+	memcpy(req->msg, msg, len);
+	return req;
+}
+
+/* Into the queue, if there is room; false: @req is still the caller's. */
+static bool cm_request_queue(struct falcon_cm *cm, struct cm_request *req)
+{
+	bool queued;
+
+	spin_lock_bh(&cm->lock);
+	queued = !cm->dead && cm->nr_queued < cm->fn->sysctl.max_half_open;
+	if (queued) {
+		list_add_tail(&req->list, &cm->queue);
+		cm->nr_queued++;
+	}
+	spin_unlock_bh(&cm->lock);
+	if (queued)
+		queue_work(falcon_cm_wq, &cm->work);
+	return queued;
+}
+
 /* A verified request waits for the worker, if there is room. */
 static void cm_enqueue(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		       const void *msg, unsigned int len)
 {
-	struct cm_request *req = NULL;
-	bool queued = false;
+	struct falcon_host *host;
+	struct cm_request *req;
 
-	if (!cm_half_open_full(cm))
-		req = kmalloc(sizeof(*req) + len, GFP_ATOMIC | __GFP_NOWARN);
-	if (req) {
-		req->peer = *peer;
-		req->len = len;
-		memcpy(req->msg, msg, len);
-		spin_lock_bh(&cm->lock);
-		queued = !cm->dead &&
-			 cm->nr_queued < cm->fn->sysctl.max_half_open;
-		if (queued) {
-			list_add_tail(&req->list, &cm->queue);
-			cm->nr_queued++;
-		}
-		spin_unlock_bh(&cm->lock);
-	}
-	if (queued) {
-		queue_work(falcon_cm_wq, &cm->work);
+	if (cm_half_open_full(cm)) {
+		FALCON_INC(cm->fn, CM_LIMIT);
 		return;
 	}
-	kfree(req);
+	host = falcon_host_open(cm->fn, &peer->path.daddr);
+	if (!host)
+		return;
+	req = cm_request_make(host, peer, msg, len);
+	if (!req)
+		falcon_host_settle(host);
+	if (req && cm_request_queue(cm, req))
+		return;
+	cm_request_free(req);
 	FALCON_INC(cm->fn, CM_LIMIT);
 }
 
@@ -106,6 +142,23 @@ static bool cm_has_listener(struct falcon_cm *cm,
 	return l;
 }
 
+/* Somebody who receives at his address asks, perhaps not for the first time. */
+static void cm_rx_proven_init(struct falcon_cm *cm,
+			      const struct falcon_cm_peer *peer,
+			      const struct falcon_cm_msg *m, const void *init,
+			      unsigned int len)
+{
+	struct falcon_cm_setup *s;
+
+	if (!falcon_host_charge(cm->fn, &peer->path.daddr))
+		return;
+	s = falcon_cm_find(cm, FALCON_CM_RESPONDER, m->nonce, peer);
+	if (s)
+		cm_accept_again(s);
+	else
+		cm_enqueue(cm, peer, init, len);
+}
+
 /**
  * falcon_cm_rx_init() - somebody asks for a connection
  * @cm:		connection manager
@@ -120,17 +173,10 @@ void falcon_cm_rx_init(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		       const struct falcon_cm_msg *m, const void *init,
 		       unsigned int len)
 {
-	struct falcon_cm_setup *s;
-
 	if (m->cookie) {
 		if (falcon_cm_cookie_valid(cm, peer, init, m->body_len,
 					   m->cookie)) {
-			s = falcon_cm_find(cm, FALCON_CM_RESPONDER, m->nonce,
-					   peer);
-			if (s)
-				cm_accept_again(s);
-			else
-				cm_enqueue(cm, peer, init, len);
+			cm_rx_proven_init(cm, peer, m, init, len);
 			return;
 		}
 		FALCON_INC(cm->fn, CM_BAD_COOKIE);
@@ -227,8 +273,8 @@ static int cm_request_ulp(struct falcon_listener *l, struct falcon_conn *conn,
 
 /* Asks the listener, and answers. 0, or why not: -EAGAIN is silence. */
 static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
-			   const struct falcon_cm_peer *peer,
-			   const struct falcon_cm_msg *m, const void *bytes,
+			   struct cm_request *req,
+			   const struct falcon_cm_msg *m,
 			   const struct cm_security *sec)
 {
 	struct falcon_cm_params p;
@@ -237,7 +283,7 @@ static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
 	struct falcon_cm_setup *s;
 	int err;
 
-	cm_responder_path(l, peer, &path);
+	cm_responder_path(l, &req->peer, &path);
 	if (falcon_path_route(cm->fn->net, &path))
 		return -EAGAIN;
 	s = falcon_cm_alloc(cm, FALCON_CM_RESPONDER, m->nonce);
@@ -252,18 +298,22 @@ static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
 	conn->peer_service = m->src_service;
 	falcon_cm_set_peer(conn, m, sec->version);
 	cm_fill_request(m, &conn->path, &p);
-	err = cm_request_ulp(l, conn, &p);
+	err = falcon_host_join(req->host, conn);
+	if (!err)
+		err = cm_request_ulp(l, conn, &p);
 	if (err) {
 		falcon_conn_close(conn);
 		goto out;
 	}
-	falcon_cm_set_addr(s, conn, peer->port);
-	err = cm_build_accept(s, conn, &p, m, bytes, sec);
+	falcon_cm_set_addr(s, conn, req->peer.port);
+	err = cm_build_accept(s, conn, &p, m, req->msg, sec);
 	if (err) {
 		falcon_conn_fail(conn, err);
 		goto out;
 	}
 	atomic_inc(&cm->half_open);
+	s->host = req->host;
+	req->host = NULL;
 	falcon_cm_begin(s, conn, FALCON_CM_ACCEPT_SENT);
 out:
 	falcon_cm_put(s);
@@ -271,9 +321,10 @@ out:
 }
 
 static void cm_accept_for(struct falcon_cm *cm, struct falcon_listener *l,
-			  const struct falcon_cm_peer *peer,
-			  const struct falcon_cm_msg *m, const void *bytes)
+			  struct cm_request *req,
+			  const struct falcon_cm_msg *m)
 {
+	const struct falcon_cm_peer *peer = &req->peer;
 	struct cm_security sec = {};
 	int err;
 
@@ -285,7 +336,7 @@ static void cm_accept_for(struct falcon_cm *cm, struct falcon_listener *l,
 		goto out;
 	}
 	sec.policy = err;
-	err = cm_ask_listener(cm, l, peer, m, bytes, &sec);
+	err = cm_ask_listener(cm, l, req, m, &sec);
 	if (err == -EAGAIN)
 		FALCON_INC(cm->fn, CM_BACKLOG);
 	else if (err)
@@ -295,9 +346,10 @@ out:
 	memzero_explicit(&sec, sizeof(sec));
 }
 
-static void cm_accept(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
-		      const struct falcon_cm_msg *m, const void *bytes)
+static void cm_accept(struct falcon_cm *cm, struct cm_request *req,
+		      const struct falcon_cm_msg *m)
 {
+	const struct falcon_cm_peer *peer = &req->peer;
 	struct falcon_listener *l;
 
 	if (cm_half_open_full(cm)) {
@@ -309,7 +361,7 @@ static void cm_accept(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		falcon_cm_refuse(cm, peer, m->nonce, FALCON_CM_NO_SERVICE, 0);
 		return;
 	}
-	cm_accept_for(cm, l, peer, m, bytes);
+	cm_accept_for(cm, l, req, m);
 	falcon_cm_put_listener(l);
 }
 
@@ -346,8 +398,8 @@ void falcon_cm_work(struct work_struct *work)
 		if (s)
 			cm_accept_again(s);
 		else
-			cm_accept(cm, &req->peer, &m, req->msg);
-		kfree(req);
+			cm_accept(cm, req, &m);
+		cm_request_free(req);
 		cond_resched();
 	}
 }
@@ -364,7 +416,7 @@ void falcon_cm_flush_queue(struct falcon_cm *cm)
 
 	cancel_work_sync(&cm->work);
 	while ((req = cm_dequeue(cm)))
-		kfree(req);
+		cm_request_free(req);
 }
 
 /* The responder knows that ACCEPT has arrived: by CONFIRM, or by data. */

@@ -33,6 +33,7 @@ void falcon_cm_put(struct falcon_cm_setup *s)
 		return;
 	if (s->cfg.fae)
 		falcon_fae_put(s->cfg.fae);
+	falcon_host_settle(s->host);
 	kfree(s->msg);
 	memzero_explicit(&s->grant, sizeof(s->grant));
 	kfree_rcu(s, rcu);
@@ -282,6 +283,8 @@ struct falcon_conn *falcon_cm_settle(struct falcon_cm_setup *s, u8 state)
 	s->state = state;
 	if (s->role == FALCON_CM_RESPONDER)
 		atomic_dec(&s->cm->half_open);
+	falcon_host_settle(s->host);
+	s->host = NULL;
 	kfree(s->msg);
 	s->msg = NULL;
 	return conn;

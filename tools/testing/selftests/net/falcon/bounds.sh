@@ -1,0 +1,213 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# What one host of the network may cost another: set-ups that it does not
+# confirm, requests, connections, memory. Others are served meanwhile.
+
+. "$(dirname "$0")/lib.sh"
+
+need_falcon
+need_command falcon_cm falcon_many
+
+# A second host, as far as $B can tell
+OTHER4=10.78.0.3
+OTHER6=fd78:0:0:1::3
+
+# A pipe that this shell keeps open to the test's end keeps falcon_many there.
+set_up() # NUMBER of connections that are accepted
+{
+	make_pair
+	ip -n "$A" addr add $OTHER4/24 dev e0
+	rm -f "$scratch/hold"
+	mkfifo "$scratch/hold"
+	exec 9<>"$scratch/hold"
+	ip netns exec "$B" falcon_many -l -P 7000 -n "$1" <"$scratch/hold" \
+		>"$scratch/ready" 9<&- &
+	within 30 listening
+}
+
+listening()
+{
+	in_a falcon_cm probe $B4 | grep -q cookie
+}
+
+# from ADDRESS: what $A sends to $B comes from there.
+from()
+{
+	ip -n "$A" route replace $B4 dev e0 src "$1"
+}
+
+# What comes back for an INIT, and for the same with its cookie, twice
+probe()
+{
+	in_a falcon_cm probe -k twice $B4 | xargs
+}
+
+accepted()
+{
+	case $(probe) in
+	"accept "*" same") ;;
+	*) return 1 ;;
+	esac
+}
+
+ignored()
+{
+	[ "$(probe)" = "silence other" ]
+}
+
+connects() # NUMBER ESTABLISHED OTHER
+{
+	local got want="established $2 refused 0 timed_out 0 other $3"
+
+	got=$(in_a falcon_cm connect -t 90 -n "$1" $B4)
+	[ "$got" = "$want" ] && return
+	echo "# $got, expected $want"
+	return 1
+}
+
+half_open_of_one_peer_are_bounded()
+{
+	set_up 10
+	in_b sysctl -q net.falcon.peer_half_open=3
+	accepted
+	accepted
+	accepted
+	ignored
+	expect "$(counter "$B" cm_peer_half_open)" -ge 1 "requests over the bound"
+	expect "$(counter "$B" cm_limit)" -eq 0 "requests over the bound of all"
+	from $OTHER4
+	connects 2 2 0
+	drop_pair
+}
+
+expired_in_b()
+{
+	[ "$(counter "$B" cm_timeout)" -eq 1 ]
+}
+
+half_open_that_expire_count_no_more()
+{
+	set_up 10
+	in_b sysctl -q net.falcon.peer_half_open=1 net.falcon.cm_rto_ms=20 \
+		net.falcon.cm_retries=5
+	accepted
+	within 60 expired_in_b
+	connects 1 1 0
+	connects 1 1 0
+	drop_pair
+}
+
+# Those that were dropped ask again, so that all get there in the end.
+requests_of_one_peer_have_a_rate()
+{
+	set_up 40
+	both sysctl -q net.falcon.cm_rto_ms=50 net.falcon.cm_retries=20
+	in_b sysctl -q net.falcon.peer_rate=10
+	connects 40 40 0
+	expect "$(counter "$B" cm_peer_rate)" -ge 1 "requests too many"
+	drop_pair
+}
+
+# An address that is only claimed costs its owner nothing.
+forged_requests_spend_nothing_of_their_address()
+{
+	set_up 20
+	in_b sysctl -q net.falcon.peer_rate=1000
+	in_a falcon_cm flood -k forged -n 20000 -f $A4 -o $B4
+	connects 20 20 0
+	expect "$(counter "$B" cm_bad_cookie)" -ge 10000 "forged cookies"
+	expect "$(counter "$B" cm_peer_rate)" -eq 0 "requests too many"
+	drop_pair
+}
+
+connections_of_one_peer_are_bounded()
+{
+	set_up 20
+	in_b sysctl -q net.falcon.peer_conns=5
+	connects 8 5 3
+	expect "$(counter "$B" cm_peer_conns)" -eq 3 "requests refused"
+	from $OTHER4
+	connects 5 5 0
+	drop_pair
+}
+
+# Whoever has one address has 64 bits of them.
+addresses_of_one_ipv6_network_are_one_peer()
+{
+	local i
+
+	set_up 20
+	in_b sysctl -q net.falcon.peer_conns=2
+	for i in 11 12; do
+		ip -n "$A" -6 addr add fd78::$i/64 dev e0
+		ip -n "$A" -6 route replace $B6 dev e0 src fd78::$i
+		in_a falcon_cm connect $B6 | grep -q "established 1 "
+	done
+	ip -n "$A" -6 addr add fd78::13/64 dev e0
+	ip -n "$A" -6 route replace $B6 dev e0 src fd78::13
+	in_a falcon_cm connect $B6 | grep -q "other 1"
+	expect "$(counter "$B" cm_peer_conns)" -eq 1 "requests refused"
+	ip -n "$A" -6 addr add $OTHER6/64 dev e0
+	ip -n "$B" -6 route add fd78:0:0:1::/64 dev e0
+	ip -n "$A" -6 route replace $B6 dev e0 src $OTHER6
+	in_a falcon_cm connect $B6 | grep -q "established 1 "
+	drop_pair
+}
+
+# The account of a peer that has gone makes room.
+peers_are_bounded()
+{
+	set_up 10
+	in_b sysctl -q net.falcon.max_peers=1 net.falcon.cm_rto_ms=20 \
+		net.falcon.cm_retries=5
+	accepted
+	from $OTHER4
+	ignored
+	expect "$(counter "$B" cm_peers)" -ge 1 "peers too many"
+	within 60 expired_in_b
+	within 60 accepted
+	drop_pair
+}
+
+# rx_no_resource of all connections of $B
+refused_for_memory()
+{
+	in_b falcon -j -s conn | grep -oE '"rx_no_resource": *[0-9]+' |
+		awk -F: '{ sum += $2 } END { print sum + 0 }'
+}
+
+memory_refused()
+{
+	[ "$(refused_for_memory)" -gt 0 ]
+}
+
+# Two transfers of one peer, to readers that sleep: what their buffers do not
+# take is held, as far as the peer may. Both arrive whole.
+memory_of_one_peer_is_bounded()
+{
+	local port
+
+	make_pair
+	in_b sysctl -q net.falcon.peer_rx_pkts=64 net.falcon.peer_rx_bytes=65536
+	for port in 7000 7001; do
+		in_b falcon_xfer -l -P $port -b 2M -R 8192 -w 4000 &
+		in_a falcon_xfer -P $port -b 2M $B4 >"$scratch/$port" &
+	done
+	within 60 memory_refused
+	echo "# $(refused_for_memory) requests refused for want of memory"
+	wait %1
+	wait %2
+	wait %3
+	wait %4
+	drop_pair
+}
+
+run_tests half_open_of_one_peer_are_bounded \
+	half_open_that_expire_count_no_more \
+	requests_of_one_peer_have_a_rate \
+	forged_requests_spend_nothing_of_their_address \
+	connections_of_one_peer_are_bounded \
+	addresses_of_one_ipv6_network_are_one_peer \
+	peers_are_bounded \
+	memory_of_one_peer_is_bounded
