@@ -181,10 +181,58 @@ counter()
 	falcon -N "$1" stat "$2" | awk '{ print $2 }'
 }
 
+# Is there a connection of $A?
+established()
+{
+	falcon -N "$A" conn state established | grep -q .
+}
+
 # Sum of all counters of a namespace that match a glob.
 counters()
 {
 	falcon -N "$1" stat "$2" | awk '{ sum += $2 } END { print sum + 0 }'
+}
+
+trace=/sys/kernel/tracing
+
+# capture DEVICE COMMAND...: runs it while a wire of $A and the grants of keys
+# are recorded, in $scratch/frames and $scratch/keys.
+capture()
+{
+	local device=$1 pid status=0
+
+	shift
+	echo 'p:psp_grant falcon:falcon_psp_tx_install spi=+0(%dx):x32 version=+4(%dx):u8 key=+5(%dx):x8[32]' \
+		>$trace/kprobe_events
+	echo >$trace/trace
+	echo 1 >$trace/events/kprobes/psp_grant/enable
+	in_a psp_decode.py capture "$device" "$scratch/frames" \
+		>"$scratch/capturing" &
+	pid=$!
+	within 60 grep -q capturing "$scratch/capturing"
+	"$@" || status=1
+	pkill -P $pid || :
+	wait $pid || :
+	cat $trace/trace >"$scratch/keys"
+	echo 0 >$trace/events/kprobes/psp_grant/enable
+	: >$trace/kprobe_events
+	return $status
+}
+
+can_decode()
+{
+	python3 -c 'import cryptography' 2>/dev/null || return 1
+	mountpoint -q $trace || mount -t tracefs tracefs $trace 2>/dev/null
+	[ -w $trace/kprobe_events ]
+}
+
+# decodes [FILE...]: all that was captured, by the keys in $scratch/keys
+decodes()
+{
+	[ $# -gt 0 ] || set -- "$scratch/frames"
+	psp_decode.py decode "$scratch/keys" "$@" >"$scratch/decoded" ||
+		{ cat "$scratch/decoded"; return 1; }
+	sed 's/^/# /' "$scratch/decoded"
 }
 
 # number FILE NAME: a number of a JSON file, the first of that name.

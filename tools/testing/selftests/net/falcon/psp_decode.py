@@ -9,7 +9,8 @@
 # KEYS has a line "spi=0x... version=N key={0x..,...}" for each key, as a kprobe
 # of falcon_psp_tx_install() prints it. Of every PSP packet in the captures
 # "decode" checks the ICV, decrypts it, parses the Falcon header, and sees to it
-# that no nonce of a key comes twice and that IVs of one sender and key rise.
+# that no nonce of a key comes twice and that IVs of one sender and key rise. No
+# key may have two SPIs, and no SPI two keys.
 # The last line is a summary; exit status 1 if anything is wrong.
 
 import collections
@@ -73,17 +74,22 @@ def psp_of(frame):
 
 
 def read_keys(path):
-    """SPI -> (version, AESGCM)"""
+    """SPI -> (version, AESGCM, key)"""
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    keys = {}
+    keys, spis = {}, {}
     with open(path, encoding="ascii", errors="replace") as f:
         for line in f:
             m = re.search(r"spi=(\w+) version=(\d+) key=\{([^}]*)\}", line)
             if m:
                 version = int(m[2])
+                spi = int(m[1], 16)
                 key = bytes(int(b, 16) for b in m[3].split(","))
-                keys[int(m[1], 16)] = (
-                    version, AESGCM(key[:32 if version & 1 else 16]))
+                key = key[:32 if version & 1 else 16]
+                # A grant that is repeated stays what it was.
+                if spis.setdefault(key, spi) != spi or \
+                        keys.get(spi, (0, 0, key))[2] != key:
+                    sys.exit("SPI %#x: its key is another's, too" % spi)
+                keys[spi] = (version, AESGCM(key), key)
     return keys
 
 

@@ -84,6 +84,31 @@ unplug_for_good()
 	all_arrive
 }
 
+nic_goes()
+{
+	start_transfers 1M 20000
+	within 40 with_users "$NR"
+	del_device "$NIC_A"
+	address_moves
+	all_arrive
+}
+
+# The connection's associations go on with another counter: that of the NIC,
+# which is far ahead, then that of the host. Seen from outside, by another
+# program, no nonce comes twice and none is behind the one before.
+nonces_are_new_when_the_nic_changes()
+{
+	can_decode || return "$KSFT_SKIP"
+	make_nics veth
+	param "$NIC_A" counter_ms 4000000000
+	devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
+	both sysctl -q net.falcon.train_pkts=1 net.falcon.security=opportunistic
+	capture w0 nic_goes
+	decodes
+	expect "$(counter "$B" in_bad_icv)" -eq 0 "packets not authentic"
+	expect "$(counter "$B" in_replay)" -eq 0 "packets taken for replays"
+}
+
 address_moves()
 {
 	ip -n "$A" addr add "$A4/24" dev w0
@@ -183,6 +208,7 @@ connections_keep_the_module()
 }
 
 run_tests unplug_and_replug_during_transfers unplug_for_good \
+	nonces_are_new_when_the_nic_changes \
 	reload_during_transfers counter_steps_at_reload \
 	health_reporter_recovers dead_until_an_operator_recovers \
 	namespace_goes_under_load connections_keep_the_module \
