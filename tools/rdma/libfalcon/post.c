@@ -49,7 +49,7 @@ static int fal_wqe_inline(const struct fal_qp *qp, struct falcon_send_wqe *wqe,
 		const struct ibv_sge *sge = &wr->sg_list[i];
 
 		if (sge->length > qp->max_inline - n)
-			return ENOMEM;
+			return EINVAL;
 		memcpy(data + n, (void *)(uintptr_t)sge->addr, sge->length);
 		n += sge->length;
 	}

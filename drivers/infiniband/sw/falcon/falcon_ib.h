@@ -21,6 +21,7 @@
 #include "engine.h"
 
 #define FAL_MAX_SGE		32
+#define FAL_MIN_INLINE		64
 #define FAL_MAX_INLINE		512	/* == FAL_MAX_SGE * sizeof(falcon_sge) */
 #define FAL_MAX_WR		BIT(15)
 #define FAL_MAX_CQE		BIT(22)

@@ -46,6 +46,7 @@ struct fal_txn {
 /* What comes of an attempt to go on */
 enum fal_go {
 	FAL_GO_ON,	/* submitted something */
+	FAL_GO_AGAIN,	/* submitted nothing, there is something else to do */
 	FAL_GO_DONE,	/* all of the request is submitted */
 	FAL_GO_WAIT,	/* for room, memory, or completions */
 };
@@ -119,6 +120,26 @@ static void fal_hdr_init(const struct fal_qp *qp, const struct fal_swqe *wqe,
 	};
 }
 
+static bool fal_is_read(const struct fal_swqe *wqe)
+{
+	return wqe->w.opcode == IB_WR_RDMA_READ ||
+	       wqe->w.opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
+	       wqe->w.opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+/*
+ * A request has failed here: nothing more of it is submitted, but for the packet
+ * that tells a target which has a part of it.
+ */
+static enum fal_go fal_failed(struct fal_qp *qp, struct fal_swqe *wqe,
+			      enum ib_wc_status status, u32 vendor_err)
+{
+	fal_wqe_fail(qp, wqe, status, vendor_err);
+	if (qp->eng.off && fal_cie(qp) && !fal_is_read(wqe))
+		return FAL_GO_AGAIN;
+	return FAL_GO_DONE;
+}
+
 /* A transaction was given to falcon.ko, or @err says why not. */
 static enum fal_go fal_submitted(struct fal_qp *qp, struct fal_swqe *wqe,
 				 struct sk_buff *skb, int err)
@@ -126,8 +147,8 @@ static enum fal_go fal_submitted(struct fal_qp *qp, struct fal_swqe *wqe,
 	if (err) {
 		kfree_skb(skb);
 		if (err == -EMSGSIZE)
-			fal_wqe_fail(qp, wqe, IB_WC_LOC_LEN_ERR,
-				     FALCON_CMPL_OP_ERR);
+			return fal_failed(qp, wqe, IB_WC_LOC_LEN_ERR,
+					  FALCON_CMPL_OP_ERR);
 		return FAL_GO_WAIT;
 	}
 	qp->eng.tx_sn++;
@@ -140,10 +161,8 @@ static enum fal_go fal_submitted(struct fal_qp *qp, struct fal_swqe *wqe,
 static enum fal_go fal_no_skb(struct fal_qp *qp, struct fal_swqe *wqe,
 			      enum ib_wc_status status)
 {
-	if (status) {
-		fal_wqe_fail(qp, wqe, status, 0);
-		return FAL_GO_ON;
-	}
+	if (status)
+		return fal_failed(qp, wqe, status, 0);
 	mod_delayed_work(fal_eng_wq, &qp->eng.retry, 1);
 	return FAL_GO_WAIT;
 }
@@ -405,13 +424,6 @@ static enum fal_go fal_atomic(struct fal_qp *qp, struct fal_swqe *wqe)
  * The queue
  */
 
-static bool fal_is_read(const struct fal_swqe *wqe)
-{
-	return wqe->w.opcode == IB_WR_RDMA_READ ||
-	       wqe->w.opcode == IB_WR_ATOMIC_CMP_AND_SWP ||
-	       wqe->w.opcode == IB_WR_ATOMIC_FETCH_AND_ADD;
-}
-
 /* A request's turn has come; false: not yet. */
 static bool fal_wqe_start(struct fal_qp *qp, struct fal_swqe *wqe)
 {
@@ -427,7 +439,7 @@ static bool fal_wqe_start(struct fal_qp *qp, struct fal_swqe *wqe)
 		return false;
 	if (read && !wqe->eng.read)
 		eng->rd_open++;
-	wqe->eng = (struct fal_swqe_eng) { .read = read };
+	wqe->eng.read = read;
 	if (wqe->status)
 		fal_wqe_fail(qp, wqe, wqe->status, 0);
 	return true;
@@ -485,7 +497,6 @@ static bool fal_is_ud(const struct fal_qp *qp)
 
 static enum fal_go fal_ud_step(struct fal_qp *qp, struct fal_swqe *wqe)
 {
-	wqe->eng = (struct fal_swqe_eng) { };
 	if (wqe->status)
 		fal_wqe_fail(qp, wqe, wqe->status, 0);
 	else if (!fal_ud_send(qp, wqe))
@@ -545,7 +556,7 @@ static bool fal_req_submit(struct fal_qp *qp)
 		if (go == FAL_GO_WAIT)
 			break;
 		some = true;
-		if (go == FAL_GO_ON)
+		if (go != FAL_GO_DONE)
 			continue;
 		fal_count_tx(qp, wqe);
 		wqe->eng.issued = true;
@@ -698,11 +709,9 @@ void fal_req_give_up(struct fal_qp *qp)
 	spin_lock_bh(&eng->lock);
 	if (!eng->conn && eng->next != fal_sq_head(qp)) {
 		wqe = fal_sq_wqe(qp, eng->next++);
-		wqe->eng = (struct fal_swqe_eng) {
-			.issued = true,
-			.status = IB_WC_RETRY_EXC_ERR,
-			.vendor_err = FALCON_CMPL_LOCAL_TO,
-		};
+		wqe->eng.issued = true;
+		wqe->eng.status = IB_WC_RETRY_EXC_ERR;
+		wqe->eng.vendor_err = FALCON_CMPL_LOCAL_TO;
 		eng->halted = true;
 		fal_req_reap(qp);
 		fal_qp_set_error(qp);

@@ -82,6 +82,7 @@ static void fal_sq_open(struct fal_qp *qp, struct fal_swqe *wqe, u32 index)
 	wqe->index = index;
 	wqe->length = length;
 	wqe->done = false;
+	wqe->eng = (struct fal_swqe_eng) { };
 	wqe->status = fal_sq_check(qp, wqe, length);
 	if (wqe->status != IB_WC_SUCCESS)
 		fal_count(qp->dev, FAL_STAT_BAD_WQE);
@@ -265,9 +266,11 @@ int fal_sq_init(struct fal_qp *qp, const struct ib_qp_cap *cap,
 
 	spin_lock_init(&sq->lock);
 	sq->max_sge = max(cap->max_send_sge, 1u);
-	sq->max_inline = ALIGN(cap->max_inline_data, sizeof(struct falcon_sge));
-	room = max_t(u32, sq->max_sge * sizeof(struct falcon_sge),
-		     sq->max_inline);
+	/* What there is room for may be used: programs count on a little. */
+	room = max3(sq->max_sge * (u32)sizeof(struct falcon_sge),
+		    ALIGN(cap->max_inline_data, (u32)sizeof(struct falcon_sge)),
+		    (u32)FAL_MIN_INLINE);
+	sq->max_inline = room;
 	sq->mask = slots - 1;
 	sq->stride = ALIGN(sizeof(struct fal_swqe) + room, 64);
 	sq->wqes = kvcalloc(slots, sq->stride, GFP_KERNEL_ACCOUNT);

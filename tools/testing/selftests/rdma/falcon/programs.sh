@@ -8,8 +8,21 @@
 
 need_verbs ibv_rc_pingpong rping ib_write_bw
 
-# pair SERVER-ARGS -- CLIENT-ARGS: runs the program in $program at both ends;
-# both must succeed.
+listens()
+{
+	[ -n "$(in_b ss -Htln)" ] ||
+		rdma resource show cm_id | grep -q LISTEN
+}
+
+# serve ARGS...: the program in $program, or the first of two, at one end; waits
+# until it can be found.
+serve()
+{
+	in_b timeout 100 "${program% *}" "$@" >"$scratch/server" 2>&1 &
+	within 60 listens
+}
+
+# pair SERVER-ARGS -- CLIENT-ARGS: at both ends; both must succeed.
 pair()
 {
 	local server=() status=0
@@ -19,9 +32,9 @@ pair()
 		shift
 	done
 	shift
-	in_b timeout 100 "$program" "${server[@]}" >"$scratch/server" 2>&1 &
-	sleep 1
-	in_a timeout 90 "$program" "$@" >"$scratch/client" 2>&1 || status=$?
+	serve "${server[@]}"
+	in_a timeout 90 "${program#* }" "$@" >"$scratch/client" 2>&1 ||
+		status=$?
 	wait $! || status=$?
 	[ $status -eq 0 ] || { tail -n 5 "$scratch/server" "$scratch/client" |
 		sed 's/^/# /'; return 1; }
@@ -53,17 +66,25 @@ connection_manager()
 	pair -b $B4 -c 4 -- -s $B4 -c 4
 	program=udaddy
 	pair -b $B4 -c 2 -- -s $B4 -c 2
-	program=rdma_server
-	in_b timeout 60 rdma_server >"$scratch/server" 2>&1 &
-	sleep 1
-	in_a timeout 60 rdma_client -s $B4
-	wait $!
+	program="rdma_server rdma_client"
+	pair -- -s $B4
+	program="rdma_xserver rdma_xclient"
+	pair -c r -- -s $B4 -c r
+	pair -c x -- -s $B4 -c x
 }
 
 rsockets()
 {
 	program=riostream
-	pair -b $B4 -S 65536 -I 1 -C 20 -v -- -s $B4 -S 65536 -I 1 -C 20 -v
+	pair -b $B4 -S 65536 -I 1 -C 20 -T v -- \
+		-s $B4 -S 65536 -I 1 -C 20 -T v
+	program=rcopy
+	head -c 3000000 /dev/urandom >"$scratch/file"
+	serve
+	in_a timeout 90 rcopy "$scratch/file" "$B4:$scratch/copy" >/dev/null
+	end_jobs
+	cmp "$scratch/file" "$scratch/copy"
+	rm "$scratch/copy"
 }
 
 # perftest's bandwidth and latency: fixed counts, a size each
@@ -110,10 +131,11 @@ lossy()
 
 one_percent_lost_pingpongs() { lossy pingpongs; }
 one_percent_lost_connection_manager() { lossy connection_manager; }
+one_percent_lost_rsockets() { lossy rsockets; }
 one_percent_lost_perftest() { lossy perftest ib_write_bw -n 200 -s 65536; }
 
 make_devices || exit 1
 run_tests lossless_pingpongs lossless_connection_manager lossless_rsockets \
 	lossless_perftest with_bidirectional_traffic \
 	one_percent_lost_pingpongs one_percent_lost_connection_manager \
-	one_percent_lost_perftest
+	one_percent_lost_rsockets one_percent_lost_perftest
