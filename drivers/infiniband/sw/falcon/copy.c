@@ -5,79 +5,55 @@
  * that must not be frags, which are copied. What arrives is copied once, into
  * the region.
  *
- * Each piece is looked up and checked anew, so that a region may go any time;
- * pages stay as long as a packet refers to them. req.c, resp.c and ud.c call.
+ * Each piece is looked up and checked anew, so that a region may go between any
+ * two; pages stay as long as a packet refers to them. req.c, resp.c and ud.c call.
  */
 #include <linux/highmem.h>
 #include <linux/skbuff.h>
 #include "falcon_ib.h"
 
-/* -EAGAIN: these bytes cannot be frags. */
-typedef int (*fal_seg_fn)(const struct fal_seg *seg, u32 len, void *arg,
-			  u32 arg_off);
+/*
+ * What is done with bytes of one page, @arg_off bytes into the whole. -EAGAIN:
+ * they cannot be frags.
+ */
+typedef int (*fal_page_fn)(struct page *page, unsigned int off,
+			   unsigned int len, void *arg, u32 arg_off);
 
-static int fal_seg_to_skb(const struct fal_seg *seg, u32 len, void *arg,
-			  u32 arg_off)
+static int fal_page_to_skb(struct page *page, unsigned int off,
+			   unsigned int len, void *arg, u32 arg_off)
 {
-	unsigned int off, n;
-	struct page *page;
-	u32 skip;
-	void *p;
-	int err;
+	void *p = kmap_local_page(page);
+	int err = skb_store_bits(arg, arg_off, p + off, len);
 
-	for (skip = 0; skip < len; skip += n) {
-		page = fal_seg_page(seg, skip, &off, &n);
-		n = min(n, len - skip);
-		p = kmap_local_page(page);
-		err = skb_store_bits(arg, arg_off + skip, p + off, n);
-		kunmap_local(p);
-		if (err)
-			return err;
-	}
+	kunmap_local(p);
+	return err;
+}
+
+static int fal_page_from_skb(struct page *page, unsigned int off,
+			     unsigned int len, void *arg, u32 arg_off)
+{
+	void *p = kmap_local_page(page);
+	int err = skb_copy_bits(arg, arg_off, p + off, len);
+
+	kunmap_local(p);
+	return err;
+}
+
+static int fal_page_from_buf(struct page *page, unsigned int off,
+			     unsigned int len, void *arg, u32 arg_off)
+{
+	memcpy_to_page(page, off, arg + arg_off, len);
 	return 0;
 }
 
-static int fal_seg_from_skb(const struct fal_seg *seg, u32 len, void *arg,
-			    u32 arg_off)
+static int fal_page_to_frag(struct page *page, unsigned int off,
+			    unsigned int len, void *arg, u32 arg_off)
 {
-	unsigned int off, n;
-	struct page *page;
-	u32 skip;
-	void *p;
-	int err;
-
-	for (skip = 0; skip < len; skip += n) {
-		page = fal_seg_page(seg, skip, &off, &n);
-		n = min(n, len - skip);
-		p = kmap_local_page(page);
-		err = skb_copy_bits(arg, arg_off + skip, p + off, n);
-		kunmap_local(p);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int fal_seg_from_buf(const struct fal_seg *seg, u32 len, void *arg,
-			    u32 arg_off)
-{
-	unsigned int off, n;
-	struct page *page;
-	u32 skip;
-
-	for (skip = 0; skip < len; skip += n) {
-		page = fal_seg_page(seg, skip, &off, &n);
-		n = min(n, len - skip);
-		memcpy_to_page(page, off, arg + arg_off + skip, n);
-	}
-	return 0;
-}
-
-static int fal_skb_add_page(struct sk_buff *skb, struct page *page,
-			    unsigned int off, unsigned int len)
-{
+	struct sk_buff *skb = arg;
 	int n = skb_shinfo(skb)->nr_frags;
 
+	if (!sendpage_ok(page))
+		return -EAGAIN;
 	if (n && skb_can_coalesce(skb, n, page, off)) {
 		skb_frag_size_add(&skb_shinfo(skb)->frags[n - 1], len);
 	} else {
@@ -93,8 +69,8 @@ static int fal_skb_add_page(struct sk_buff *skb, struct page *page,
 	return 0;
 }
 
-static int fal_seg_frags(const struct fal_seg *seg, u32 len, void *arg,
-			 u32 arg_off)
+static int fal_seg_walk(const struct fal_seg *seg, u32 len, fal_page_fn fn,
+			void *arg, u32 arg_off)
 {
 	unsigned int off, n;
 	struct page *page;
@@ -104,9 +80,7 @@ static int fal_seg_frags(const struct fal_seg *seg, u32 len, void *arg,
 	for (skip = 0; skip < len; skip += n) {
 		page = fal_seg_page(seg, skip, &off, &n);
 		n = min(n, len - skip);
-		if (!sendpage_ok(page))
-			return -EAGAIN;
-		err = fal_skb_add_page(arg, page, off, n);
+		err = fn(page, off, n, arg, arg_off + skip);
 		if (err)
 			return err;
 	}
@@ -118,7 +92,7 @@ static enum ib_wc_status fal_sges_apply(struct fal_qp *qp, struct ib_pd *pd,
 					const struct falcon_sge *sge,
 					u32 num_sge, u32 off, u32 len,
 					int access, void *arg, u32 arg_off,
-					fal_seg_fn fn, int *err)
+					fal_page_fn fn, int *err)
 {
 	enum ib_wc_status status;
 	struct fal_seg seg;
@@ -135,7 +109,7 @@ static enum ib_wc_status fal_sges_apply(struct fal_qp *qp, struct ib_pd *pd,
 				     access, &seg);
 		if (status)
 			return status;
-		*err = fn(&seg, n, arg, arg_off);
+		*err = fal_seg_walk(&seg, n, fn, arg, arg_off);
 		fal_seg_put(&seg);
 		if (*err)
 			return IB_WC_LOC_QP_OP_ERR;
@@ -166,7 +140,7 @@ enum ib_wc_status fal_sges_to_skb(struct fal_qp *qp,
 	int err;
 
 	return fal_sges_apply(qp, qp->ibqp.pd, sge, num_sge, off, len, 0, skb,
-			      skb_off, fal_seg_to_skb, &err);
+			      skb_off, fal_page_to_skb, &err);
 }
 
 /**
@@ -191,7 +165,7 @@ enum ib_wc_status fal_sges_from_skb(struct fal_qp *qp, struct ib_pd *pd,
 
 	return fal_sges_apply(qp, pd, sge, num_sge, off, len,
 			      IB_ACCESS_LOCAL_WRITE, (struct sk_buff *)skb,
-			      skb_off, fal_seg_from_skb, &err);
+			      skb_off, fal_page_from_skb, &err);
 }
 
 /**
@@ -212,7 +186,7 @@ enum ib_wc_status fal_sges_from_buf(struct fal_qp *qp, struct ib_pd *pd,
 	int err;
 
 	return fal_sges_apply(qp, pd, sge, num_sge, 0, len,
-			      IB_ACCESS_LOCAL_WRITE, buf, 0, fal_seg_from_buf,
+			      IB_ACCESS_LOCAL_WRITE, buf, 0, fal_page_from_buf,
 			      &err);
 }
 
@@ -239,7 +213,7 @@ enum ib_wc_status fal_mem_from_skb(struct fal_qp *qp, struct ib_pd *pd,
 	int err;
 
 	return fal_sges_apply(qp, pd, &sge, 1, 0, len, access,
-			      (struct sk_buff *)skb, skb_off, fal_seg_from_skb,
+			      (struct sk_buff *)skb, skb_off, fal_page_from_skb,
 			      &err);
 }
 
@@ -301,7 +275,7 @@ static struct sk_buff *fal_seg_skb_frags(struct fal_qp *qp, struct ib_pd *pd,
 		return NULL;
 	fal_hdr_build(h, skb->data);
 	*status = fal_sges_apply(qp, pd, sge, num_sge, off, len, access, skb,
-				 0, fal_seg_frags, err);
+				 0, fal_page_to_frag, err);
 	if (*status) {
 		kfree_skb(skb);
 		return NULL;
@@ -332,7 +306,7 @@ static struct sk_buff *fal_seg_skb_copy(struct fal_qp *qp, struct ib_pd *pd,
 		err = skb_store_bits(skb, hdr + len, zero, h->pad);
 	*status = err ? IB_WC_LOC_QP_OP_ERR :
 		  fal_sges_apply(qp, pd, sge, num_sge, off, len, access, skb,
-				 hdr, fal_seg_to_skb, &err);
+				 hdr, fal_page_to_skb, &err);
 	if (*status) {
 		kfree_skb(skb);
 		return NULL;

@@ -68,8 +68,6 @@ struct fal_stats {
  * @srqs:	XRC shared receive queues by number
  * @mrs:	regions and windows by the upper 24 bits of their keys
  * @ahs:	address handles of user space by number
- * @mems:	struct fal_mem that exist
- * @no_mems:	for their end
  * @next_qpn:	where the search for a free QPN begins
  * @next_srqn:	likewise
  * @next_key:	likewise
@@ -86,8 +84,6 @@ struct fal_dev {
 	struct xarray srqs;
 	struct xarray mrs;
 	struct xarray ahs;
-	atomic_t mems;
-	wait_queue_head_t no_mems;
 	u32 next_qpn;
 	u32 next_srqn;
 	u32 next_key;
@@ -379,23 +375,15 @@ struct fal_qp {
 
 /**
  * struct fal_mem - the memory of a region
- * @refs:	the region holds one, and each struct fal_seg
- * @dev:	device
  * @umem:	pinned user memory, or NULL
- * @work:	frees it: that may sleep
  * @kernel:	all memory, by kernel address; there are no @pages
  * @offset:	of the first byte in @pages[0]
  * @nr_pages:	valid ones
  * @max_pages:	room
  * @pages:	pages
- *
- * It outlives the region while the engine uses it, so nobody waits for a peer.
  */
 struct fal_mem {
-	refcount_t refs;
-	struct fal_dev *dev;
 	struct ib_umem *umem;
-	struct work_struct work;
 	bool kernel;
 	u32 offset;
 	u32 nr_pages;
@@ -417,9 +405,12 @@ enum fal_mr_type {
  * @ibmw:	of the verbs core; windows alone
  * @dev:	device
  * @rcu:	look-ups
- * @lock:	all below; irq-safe. A window's is taken before its region's
+ * @users:	accesses under way
+ * @lock:	who changes what is below; a window's is taken before its
+ *		region's
  * @type:	what it is
- * @valid:	it can be accessed: not invalidated, bound
+ * @valid:	it can be accessed: not invalidated, bound. What is below
+ *		changes only while it is not, and @users is 0
  * @pd:		protection domain
  * @key:	lkey and rkey: index, and eight bits that change
  * @access:	enum ib_access_flags
@@ -430,6 +421,11 @@ enum fal_mr_type {
  * @region:	windows: bound to, which cannot go meanwhile
  * @qpn:	type 2 windows: of the queue pair they are bound on
  * @windows:	regions: windows bound to it
+ *
+ * An access takes no lock: it counts in @users, then looks at @valid. Who
+ * changes the region or ends it resets @valid, then waits for @users, which is
+ * for no longer than a packet takes to be copied. So there is no access any more
+ * once a region is deregistered or a key is invalidated.
  */
 struct fal_mr {
 	union {
@@ -438,7 +434,8 @@ struct fal_mr {
 	};
 	struct fal_dev *dev;
 	struct rcu_head rcu;
-	spinlock_t lock;		/* all below */
+	atomic_t users;
+	spinlock_t lock;		/* changes of what is below */
 	enum fal_mr_type type;
 	bool valid;
 	struct ib_pd *pd;
@@ -455,12 +452,14 @@ struct fal_mr {
 
 /**
  * struct fal_seg - a piece of a region that was found and may be accessed
- * @mem:	its memory, held: fal_seg_put()
+ * @mr:		the region or window, which stays as it is until fal_seg_put()
+ * @mem:	its memory
  * @off:	of its first byte, from the first byte of @mem; of all memory,
  *		its kernel address
  */
 struct fal_seg {
-	struct fal_mem *mem;
+	struct fal_mr *mr;
+	const struct fal_mem *mem;
 	u64 off;
 };
 
@@ -524,7 +523,6 @@ enum ib_wc_status fal_mr_find(struct fal_qp *qp, struct ib_pd *pd, u32 key,
 			      struct fal_seg *seg);
 struct page *fal_seg_page(const struct fal_seg *seg, u32 skip,
 			  unsigned int *offset, unsigned int *length);
-void fal_seg_hold(const struct fal_seg *seg);
 void fal_seg_put(struct fal_seg *seg);
 enum ib_wc_status fal_mr_register(struct fal_qp *qp, struct fal_swqe *wqe);
 enum ib_wc_status fal_mr_invalidate(struct fal_qp *qp, u32 key, bool remote);

@@ -75,12 +75,10 @@ int fal_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 int fal_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 
 /* mem.c */
-struct fal_mem *fal_mem_alloc(struct fal_dev *dev, u32 max_pages);
+struct fal_mem *fal_mem_alloc(u32 max_pages);
 struct fal_mem *fal_mem_pin(struct fal_dev *dev, u64 start, u64 length,
 			    int access);
-void fal_mem_put(struct fal_mem *mem);
-int fal_mem_init(void);
-void fal_mem_exit(void);
+void fal_mem_free(struct fal_mem *mem);
 
 /* mr.c */
 struct ib_mr *fal_get_dma_mr(struct ib_pd *ibpd, int access);

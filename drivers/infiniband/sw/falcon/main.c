@@ -224,7 +224,6 @@ static void fal_dealloc_driver(struct ib_device *ibdev)
 	struct fal_dev *dev = to_fal_dev(ibdev);
 
 	fal_eng_dev_exit(dev);
-	wait_event(dev->no_mems, !atomic_read(&dev->mems));
 	WARN_ON_ONCE(!xa_empty(&dev->qps));
 	WARN_ON_ONCE(!xa_empty(&dev->mrs));
 	xa_destroy(&dev->qps);
@@ -313,7 +312,6 @@ static void fal_dev_setup(struct fal_dev *dev, struct net_device *ndev)
 	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->mrs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
-	init_waitqueue_head(&dev->no_mems);
 	dev->next_qpn = get_random_u32_below(0x800000) + 16;
 	dev->next_key = get_random_u32_below(0x800000) + 1;
 
@@ -456,23 +454,17 @@ static struct notifier_block fal_netdev_nb = {
 
 static int __init fal_init(void)
 {
-	int err = fal_mem_init();
+	int err = fal_eng_init();
 
 	if (err)
 		return err;
-	err = fal_eng_init();
-	if (err)
-		goto exit_mem;
 	err = register_netdevice_notifier(&fal_netdev_nb);
-	if (err)
-		goto exit_eng;
+	if (err) {
+		fal_eng_exit();
+		return err;
+	}
 	rdma_link_register(&fal_link_ops);
 	return 0;
-exit_eng:
-	fal_eng_exit();
-exit_mem:
-	fal_mem_exit();
-	return err;
 }
 
 static void __exit fal_exit(void)
@@ -481,7 +473,6 @@ static void __exit fal_exit(void)
 	ib_unregister_driver(FALCON_IB_DRIVER_ID);
 	unregister_netdevice_notifier(&fal_netdev_nb);
 	fal_eng_exit();
-	fal_mem_exit();
 }
 
 module_init(fal_init);

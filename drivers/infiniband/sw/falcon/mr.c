@@ -73,13 +73,34 @@ static bool fal_in_range(u64 start, u64 room, u64 addr, u32 length)
 	return addr >= start && length <= room && addr - start <= room - length;
 }
 
+static void fal_mr_leave(struct fal_mr *mr)
+{
+	/* The access before the count; pairs with the acquire of fal_mr_shut(). */
+	smp_mb__before_atomic();
+	atomic_dec(&mr->users);
+}
+
+/* No access begins any more, and none is under way. */
+static void fal_mr_shut(struct fal_mr *mr)
+{
+	WRITE_ONCE(mr->valid, false);
+	/* Pairs with the barrier in fal_mr_find(): it sees this, or is seen. */
+	smp_mb();
+	while (atomic_read_acquire(&mr->users))
+		cpu_relax();
+}
+
+static void fal_mr_open(struct fal_mr *mr)
+{
+	/* What it is like before that it can be accessed */
+	smp_store_release(&mr->valid, true);
+}
+
 /* Offset in the region of an address in a window */
 static bool fal_window_offset(const struct fal_mr *mw, struct fal_qp *qp,
 			      u64 addr, u32 length, u64 *off)
 {
 	u64 base = mw->access & IB_ZERO_BASED ? 0 : mw->iova;
-
-	lockdep_assert_held(&mw->lock);
 
 	if (mw->type == FAL_MW_TYPE_2 && mw->qpn != qp->ibqp.qp_num)
 		return false;
@@ -89,44 +110,35 @@ static bool fal_window_offset(const struct fal_mr *mw, struct fal_qp *qp,
 	return true;
 }
 
-static void fal_region_hold(const struct fal_mr *region, struct fal_seg *seg)
-{
-	lockdep_assert_held(&region->lock);
-
-	seg->mem = region->valid ? region->mem : NULL;
-	if (seg->mem)
-		refcount_inc(&seg->mem->refs);
-}
-
-static enum ib_wc_status fal_mr_access(struct fal_mr *mr, struct fal_qp *qp,
-				       u64 addr, u32 length,
+/* Of a window the region cannot change while it is bound. */
+static enum ib_wc_status fal_mr_access(const struct fal_mr *mr,
+				       struct fal_qp *qp, u64 addr, u32 length,
 				       struct fal_seg *seg)
 {
-	struct fal_mr *region = mr;
-	u64 off;
-
-	lockdep_assert_held(&mr->lock);
-
 	if (fal_is_window(mr)) {
-		if (!fal_window_offset(mr, qp, addr, length, &off))
+		if (!fal_window_offset(mr, qp, addr, length, &seg->off))
 			return IB_WC_REM_ACCESS_ERR;
-		region = mr->region;
-	} else if (mr->type == FAL_MR_DMA) {
-		off = addr;
-	} else {
-		if (!fal_in_range(mr->iova, mr->length, addr, length))
-			return IB_WC_LOC_PROT_ERR;
-		off = addr - mr->iova;
+		seg->mem = mr->region->mem;
+		return IB_WC_SUCCESS;
 	}
-	seg->off = off;
-	if (region == mr) {
-		fal_region_hold(region, seg);
-	} else {
-		spin_lock_nested(&region->lock, SINGLE_DEPTH_NESTING);
-		fal_region_hold(region, seg);
-		spin_unlock(&region->lock);
+	seg->mem = mr->mem;
+	if (mr->type == FAL_MR_DMA) {
+		seg->off = addr;
+		return IB_WC_SUCCESS;
 	}
-	return seg->mem ? IB_WC_SUCCESS : IB_WC_LOC_PROT_ERR;
+	if (!fal_in_range(mr->iova, mr->length, addr, length))
+		return IB_WC_LOC_PROT_ERR;
+	seg->off = addr - mr->iova;
+	return IB_WC_SUCCESS;
+}
+
+static bool fal_mr_grants(const struct fal_mr *mr, const struct ib_pd *pd,
+			  u32 key, int access)
+{
+	/* Pairs with fal_mr_open() */
+	return smp_load_acquire(&mr->valid) && mr->key == key &&
+	       mr->pd == pd && (mr->access & access) == access &&
+	       (!fal_is_window(mr) || access & FAL_ACCESS_REMOTE);
 }
 
 /**
@@ -139,9 +151,10 @@ static enum ib_wc_status fal_mr_access(struct fal_mr *mr, struct fal_qp *qp,
  * @access:	what must be granted: 0 for reading by an lkey,
  *		IB_ACCESS_LOCAL_WRITE for writing by one; of an rkey the bit of
  *		the operation
- * @seg:	written, also in an error: then fal_seg_put() does nothing
+ * @seg:	written; after success for fal_seg_put(), soon: who ends the
+ *		region spins until then
  *
- * Context: any.
+ * Context: bottom halves off, until fal_seg_put().
  * Return: IB_WC_SUCCESS; an error that names it for an lkey. Of an rkey any is a
  * remote access error.
  */
@@ -150,23 +163,34 @@ enum ib_wc_status fal_mr_find(struct fal_qp *qp, struct ib_pd *pd, u32 key,
 			      struct fal_seg *seg)
 {
 	enum ib_wc_status status = IB_WC_LOC_PROT_ERR;
-	unsigned long flags;
 	struct fal_mr *mr;
 
-	seg->mem = NULL;
 	rcu_read_lock();
 	mr = fal_mr_load(qp->dev, key);
 	if (!mr)
 		goto unlock;
-	spin_lock_irqsave(&mr->lock, flags);
-	if (mr->valid && mr->key == key && mr->pd == pd &&
-	    (mr->access & access) == access &&
-	    (!fal_is_window(mr) || access & FAL_ACCESS_REMOTE))
+	atomic_inc(&mr->users);
+	/* Pairs with the barrier in fal_mr_shut() */
+	smp_mb__after_atomic();
+	if (fal_mr_grants(mr, pd, key, access))
 		status = fal_mr_access(mr, qp, addr, length, seg);
-	spin_unlock_irqrestore(&mr->lock, flags);
+	if (status)
+		fal_mr_leave(mr);
+	seg->mr = mr;
 unlock:
 	rcu_read_unlock();
 	return status;
+}
+
+/**
+ * fal_seg_put - an access is over
+ * @seg:	of fal_mr_find()
+ *
+ * Context: any.
+ */
+void fal_seg_put(struct fal_seg *seg)
+{
+	fal_mr_leave(seg->mr);
 }
 
 /*
@@ -188,7 +212,7 @@ static struct ib_mr *fal_mr_made(struct fal_mr *mr)
 
 	if (!err)
 		return &mr->ibmr;
-	fal_mem_put(mr->mem);
+	fal_mem_free(mr->mem);
 	kfree(mr);
 	return ERR_PTR(err);
 }
@@ -203,7 +227,7 @@ struct ib_mr *fal_get_dma_mr(struct ib_pd *ibpd, int access)
 	mr = fal_mr_new(ibpd, FAL_MR_DMA);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->mem = fal_mem_alloc(mr->dev, 0);
+	mr->mem = fal_mem_alloc(0);
 	if (!mr->mem) {
 		kfree(mr);
 		return ERR_PTR(-ENOMEM);
@@ -242,17 +266,37 @@ struct ib_mr *fal_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 	return fal_mr_made(mr);
 }
 
+static void fal_mr_change(struct fal_mr *mr, int flags, struct fal_mem *mem,
+			  u64 iova, u64 length, int access, struct ib_pd *pd)
+{
+	lockdep_assert_held(&mr->lock);
+
+	fal_mr_shut(mr);
+	if (flags & IB_MR_REREG_TRANS) {
+		mr->mem = mem;
+		mr->iova = iova;
+		mr->length = length;
+		mr->ibmr.iova = iova;
+		mr->ibmr.length = length;
+	}
+	if (flags & IB_MR_REREG_PD)
+		mr->pd = pd;
+	mr->access = access;
+	fal_mr_open(mr);
+}
+
 /*
  * ib_device_ops::rereg_user_mr: in place, whichever of the three changes. The
- * key stays; an access sees the region as it was or as it is.
+ * key stays; an access at the same time may find nothing there.
  */
 struct ib_mr *fal_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				u64 length, u64 iova, int access,
 				struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct fal_mr *mr = to_fal_mr(ibmr);
-	struct fal_mem *mem = NULL, *old = NULL;
+	struct fal_mem *mem = mr->mem, *old = mr->mem;
 	int pin_access = flags & IB_MR_REREG_ACCESS ? access : mr->access;
+	bool busy;
 
 	if (flags & ~IB_MR_REREG_SUPPORTED ||
 	    pin_access & ~(FAL_ACCESS_MR | IB_ACCESS_OPTIONAL))
@@ -261,29 +305,19 @@ struct ib_mr *fal_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (!(flags & IB_MR_REREG_TRANS) && ib_access_writable(pin_access) &&
 	    !mr->mem->umem->writable)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (READ_ONCE(mr->windows))
-		return ERR_PTR(-EBUSY);
 	if (flags & IB_MR_REREG_TRANS) {
 		mem = fal_mem_pin(mr->dev, start, length, pin_access);
 		if (IS_ERR(mem))
 			return ERR_CAST(mem);
 	}
-	spin_lock_irq(&mr->lock);
-	if (flags & IB_MR_REREG_TRANS) {
-		old = mr->mem;
-		mr->mem = mem;
-		mr->iova = iova;
-		mr->length = length;
-		ibmr->iova = iova;
-		ibmr->length = length;
-	}
-	if (flags & IB_MR_REREG_PD)
-		mr->pd = ibpd;
-	mr->access = pin_access;
-	spin_unlock_irq(&mr->lock);
-	if (old)
-		fal_mem_put(old);
-	return NULL;
+	spin_lock_bh(&mr->lock);
+	busy = mr->windows;
+	if (!busy)
+		fal_mr_change(mr, flags, mem, iova, length, pin_access, ibpd);
+	spin_unlock_bh(&mr->lock);
+	if (mem != old)
+		fal_mem_free(busy ? mem : old);
+	return busy ? ERR_PTR(-EBUSY) : NULL;
 }
 
 /* ib_device_ops::dereg_mr: not while windows are bound to it */
@@ -292,15 +326,15 @@ int fal_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct fal_mr *mr = to_fal_mr(ibmr);
 	bool busy;
 
-	spin_lock_irq(&mr->lock);
+	spin_lock_bh(&mr->lock);
 	busy = mr->windows;
 	if (!busy)
-		mr->valid = false;
-	spin_unlock_irq(&mr->lock);
+		fal_mr_shut(mr);
+	spin_unlock_bh(&mr->lock);
 	if (busy)
 		return -EBUSY;
 	fal_mr_hide(mr);
-	fal_mem_put(mr->mem);
+	fal_mem_free(mr->mem);
 	kfree_rcu(mr, rcu);
 	return 0;
 }
@@ -322,7 +356,7 @@ struct ib_mr *fal_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type,
 	mr = fal_mr_new(ibpd, FAL_MR_FAST);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->mem = fal_mem_alloc(mr->dev, max_sg);
+	mr->mem = fal_mem_alloc(max_sg);
 	if (!mr->mem) {
 		kfree(mr);
 		return ERR_PTR(-ENOMEM);
@@ -341,26 +375,18 @@ static int fal_mr_set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/*
- * ib_device_ops::map_mr_sg, of a region that is not valid. Packets that still
- * refer to the last registration keep its pages to themselves.
- */
+/* ib_device_ops::map_mr_sg. Whatever it was registered for before is over. */
 int fal_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		  unsigned int *offset)
 {
 	struct fal_mr *mr = to_fal_mr(ibmr);
-	struct fal_mem *mem = mr->mem;
 
 	if (ibmr->page_size != PAGE_SIZE)
 		return -EINVAL;
-	if (refcount_read(&mem->refs) != 1) {
-		mem = fal_mem_alloc(mr->dev, mr->mem->max_pages);
-		if (!mem)
-			return -ENOMEM;
-		fal_mem_put(mr->mem);
-		mr->mem = mem;
-	}
-	mem->nr_pages = 0;
+	spin_lock_bh(&mr->lock);
+	fal_mr_shut(mr);
+	spin_unlock_bh(&mr->lock);
+	mr->mem->nr_pages = 0;
 	return ib_sg_to_pages(ibmr, sg, nents, offset, fal_mr_set_page);
 }
 
@@ -369,16 +395,15 @@ int fal_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
  * @qp:		queue pair
  * @wqe:	request
  *
- * Context: any.
+ * Context: process or softirq.
  * Return: status of its completion.
  */
 enum ib_wc_status fal_mr_register(struct fal_qp *qp, struct fal_swqe *wqe)
 {
 	enum ib_wc_status status = IB_WC_MW_BIND_ERR;
 	struct fal_mr *mr = wqe->mr;
-	unsigned long flags;
 
-	spin_lock_irqsave(&mr->lock, flags);
+	spin_lock_bh(&mr->lock);
 	if (mr->type == FAL_MR_FAST && !mr->valid && mr->pd == qp->ibqp.pd &&
 	    FAL_KEY_INDEX(wqe->reg_key) == FAL_KEY_INDEX(mr->key)) {
 		mr->key = wqe->reg_key;
@@ -386,10 +411,10 @@ enum ib_wc_status fal_mr_register(struct fal_qp *qp, struct fal_swqe *wqe)
 		mr->iova = mr->ibmr.iova;
 		mr->length = mr->ibmr.length;
 		mr->mem->offset = offset_in_page(mr->iova);
-		mr->valid = true;
+		fal_mr_open(mr);
 		status = IB_WC_SUCCESS;
 	}
-	spin_unlock_irqrestore(&mr->lock, flags);
+	spin_unlock_bh(&mr->lock);
 	return status;
 }
 
@@ -416,11 +441,11 @@ static void fal_mw_unbind(struct fal_mr *mw)
 
 	lockdep_assert_held(&mw->lock);
 
-	mw->valid = false;
+	fal_mr_shut(mw);
 	mw->region = NULL;
 	if (!region)
 		return;
-	spin_lock(&region->lock);
+	spin_lock_nested(&region->lock, SINGLE_DEPTH_NESTING);
 	region->windows--;
 	spin_unlock(&region->lock);
 }
@@ -431,9 +456,9 @@ int fal_dealloc_mw(struct ib_mw *ibmw)
 	struct fal_mr *mw = to_fal_mw(ibmw);
 
 	fal_mr_hide(mw);
-	spin_lock_irq(&mw->lock);
+	spin_lock_bh(&mw->lock);
 	fal_mw_unbind(mw);
-	spin_unlock_irq(&mw->lock);
+	spin_unlock_bh(&mw->lock);
 	synchronize_rcu();
 	return 0;
 }
@@ -446,7 +471,7 @@ static bool fal_mw_hold_region(struct fal_qp *qp, struct fal_mr *region,
 					IB_ACCESS_REMOTE_ATOMIC);
 	bool ok;
 
-	spin_lock(&region->lock);
+	spin_lock_nested(&region->lock, SINGLE_DEPTH_NESTING);
 	ok = region->valid && region->type == FAL_MR_USER &&
 	     region->key == w->bind_mr && region->pd == qp->ibqp.pd &&
 	     region->access & IB_ACCESS_MW_BIND &&
@@ -497,7 +522,8 @@ static bool fal_mw_bind_locked(struct fal_qp *qp, struct fal_mr *mw,
 	mw->start = region ? w->bind_addr - region->iova : 0;
 	mw->region = region;
 	mw->qpn = qp->ibqp.qp_num;
-	mw->valid = region;
+	if (region)
+		fal_mr_open(mw);
 	return true;
 }
 
@@ -506,21 +532,20 @@ static bool fal_mw_bind_locked(struct fal_qp *qp, struct fal_mr *mw,
  * @qp:		queue pair
  * @wqe:	request
  *
- * Context: any.
+ * Context: process or softirq.
  * Return: status of its completion.
  */
 enum ib_wc_status fal_mw_bind(struct fal_qp *qp, struct fal_swqe *wqe)
 {
-	unsigned long flags;
 	struct fal_mr *mw;
 	bool ok = false;
 
 	rcu_read_lock();
 	mw = fal_mr_load(qp->dev, wqe->w.bind_mw);
 	if (mw) {
-		spin_lock_irqsave(&mw->lock, flags);
+		spin_lock_bh(&mw->lock);
 		ok = fal_mw_bind_locked(qp, mw, &wqe->w);
-		spin_unlock_irqrestore(&mw->lock, flags);
+		spin_unlock_bh(&mw->lock);
 	}
 	rcu_read_unlock();
 	return ok ? IB_WC_SUCCESS : IB_WC_MW_BIND_ERR;
@@ -544,25 +569,24 @@ static bool fal_mr_may_invalidate(struct fal_qp *qp, const struct fal_mr *mr,
  * @key:	of a fast registration or a window of type 2
  * @remote:	the peer asks for it
  *
- * Context: any.
+ * Context: process or softirq.
  * Return: IB_WC_SUCCESS, or IB_WC_MW_BIND_ERR.
  */
 enum ib_wc_status fal_mr_invalidate(struct fal_qp *qp, u32 key, bool remote)
 {
-	unsigned long flags;
 	struct fal_mr *mr;
 	bool ok = false;
 
 	rcu_read_lock();
 	mr = fal_mr_load(qp->dev, key);
 	if (mr) {
-		spin_lock_irqsave(&mr->lock, flags);
+		spin_lock_bh(&mr->lock);
 		ok = fal_mr_may_invalidate(qp, mr, key, remote);
 		if (ok && fal_is_window(mr))
 			fal_mw_unbind(mr);
 		else if (ok)
-			mr->valid = false;
-		spin_unlock_irqrestore(&mr->lock, flags);
+			fal_mr_shut(mr);
+		spin_unlock_bh(&mr->lock);
 	}
 	rcu_read_unlock();
 	return ok ? IB_WC_SUCCESS : IB_WC_MW_BIND_ERR;
