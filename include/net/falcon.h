@@ -338,7 +338,7 @@ struct falcon_ulp_ops {
  *		-ECONNREFUSED and others refuse it. After 0 the ULP's event call
  *		gets FALCON_EV_ESTABLISHED or FALCON_EV_FAILED
  * @refs:	look-ups hold one; falcon_unlisten() waits for them
- * @rcu:	for the ULP to free the listener by
+ * @rcu:	for the ULP to free the listener by, after falcon_unlisten_rcu()
  */
 struct falcon_listener {
 	struct hlist_node node;
@@ -376,6 +376,7 @@ struct falcon_conn *falcon_connect(struct net *net,
 				   void *ulp_priv);
 int falcon_listen(struct net *net, struct falcon_listener *l);
 void falcon_unlisten(struct net *net, struct falcon_listener *l);
+void falcon_unlisten_rcu(struct net *net, struct falcon_listener *l);
 void *falcon_conn_priv(const struct falcon_conn *conn);
 struct net *falcon_conn_net(const struct falcon_conn *conn);
 void falcon_conn_path(const struct falcon_conn *conn, struct falcon_path *path);

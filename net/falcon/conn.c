@@ -310,9 +310,10 @@ uncount:
  * @ulp_priv:	for its calls
  *
  * An operator or the end of the namespace may have aborted @conn before: then
- * the ULP hears FALCON_EV_FAILED from here.
+ * the ULP hears FALCON_EV_FAILED from here. If the ULP has let go meanwhile, it
+ * hears FALCON_EV_CLOSED.
  *
- * Context: process or softirq.
+ * Context: process or softirq. The caller has a reference of its own.
  * Return: 0; -ENODEV: the ULP's module is going.
  */
 int falcon_conn_accept(struct falcon_conn *conn,
@@ -323,9 +324,12 @@ int falcon_conn_accept(struct falcon_conn *conn,
 	spin_lock_bh(&conn->lock);
 	conn->ulp_priv = ulp_priv;
 	conn->ulp = ulp;
-	/* Aborted when there was nobody to tell yet. */
+	/* Ended when there was nobody to tell yet. */
 	if (conn->state == FALCON_CONN_DEAD) {
-		falcon_conn_tell(conn, FALCON_EV_FAILED);
+		if (conn->flags & FALCON_CONN_LET_GO)
+			conn->events |= BIT(FALCON_EV_CLOSED);
+		else
+			falcon_conn_tell(conn, FALCON_EV_FAILED);
 		falcon_conn_drain(conn);
 	}
 	spin_unlock_bh(&conn->lock);
@@ -445,7 +449,7 @@ static void falcon_collect(struct falcon_conn *conn, struct falcon_effects *fx)
 		list_splice_init(&core->drop, &fx->drop);
 	}
 	if ((conn->flags & FALCON_CONN_WANT_SPACE) &&
-	    !list_empty(&fx->complete)) {
+	    !(list_empty(&fx->complete) && list_empty(&fx->release))) {
 		conn->flags &= ~FALCON_CONN_WANT_SPACE;
 		falcon_conn_tell(conn, FALCON_EV_TX_SPACE);
 	}
@@ -980,7 +984,8 @@ void falcon_conn_close(struct falcon_conn *conn)
 		falcon_conn_unhash(conn);
 	}
 	conn->sk = NULL;
-	conn->events = BIT(FALCON_EV_CLOSED);
+	/* Without a ULP that knows of it, falcon_conn_accept() tells, if ever. */
+	conn->events = conn->ulp ? BIT(FALCON_EV_CLOSED) : 0;
 	conn->flags |= FALCON_CONN_LET_GO;
 	conn->flags &= ~FALCON_CONN_WANT_SPACE;
 	falcon_conn_drain(conn);

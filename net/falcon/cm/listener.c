@@ -150,16 +150,16 @@ int falcon_listen(struct net *net, struct falcon_listener *l)
 EXPORT_SYMBOL_GPL(falcon_listen);
 
 /**
- * falcon_unlisten() - take no more requests
+ * falcon_unlisten_rcu() - take no more requests; look-ups may still see it
  * @net:	namespace
- * @l:		what falcon_listen() took
+ * @l:		what falcon_listen() took; to be freed by kfree_rcu() or the like
  *
  * When it returns, request() of @l does not run and will not be called again,
  * so the caller must not hold a lock that request() takes.
  *
  * Context: Process, may sleep.
  */
-void falcon_unlisten(struct net *net, struct falcon_listener *l)
+void falcon_unlisten_rcu(struct net *net, struct falcon_listener *l)
 {
 	struct falcon_cm *cm = falcon_net(net)->cm;
 
@@ -170,8 +170,23 @@ void falcon_unlisten(struct net *net, struct falcon_listener *l)
 	}
 	if (!refcount_dec_and_test(&l->refs))
 		wait_var_event(&l->refs, !refcount_read(&l->refs));
-	synchronize_rcu();
 	put_cred(l->cred);
+}
+EXPORT_SYMBOL_GPL(falcon_unlisten_rcu);
+
+/**
+ * falcon_unlisten() - take no more requests, and let go of the listener
+ * @net:	namespace
+ * @l:		what falcon_listen() took; its memory is the caller's again
+ *
+ * Like falcon_unlisten_rcu(), but slow: a grace period each.
+ *
+ * Context: Process, may sleep.
+ */
+void falcon_unlisten(struct net *net, struct falcon_listener *l)
+{
+	falcon_unlisten_rcu(net, l);
+	synchronize_rcu();
 }
 EXPORT_SYMBOL_GPL(falcon_unlisten);
 

@@ -294,6 +294,8 @@ static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
 	if (err)
 		goto out;
 
+	/* The ULP may let go as soon as it knows of it. */
+	falcon_conn_get(conn);
 	conn->service = m->service;
 	conn->peer_service = m->src_service;
 	falcon_cm_set_peer(conn, m, sec->version);
@@ -303,18 +305,20 @@ static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
 		err = cm_request_ulp(l, conn, &p);
 	if (err) {
 		falcon_conn_close(conn);
-		goto out;
+		goto put;
 	}
 	falcon_cm_set_addr(s, conn, req->peer.port);
 	err = cm_build_accept(s, conn, &p, m, req->msg, sec);
 	if (err) {
 		falcon_conn_fail(conn, err);
-		goto out;
+		goto put;
 	}
 	atomic_inc(&cm->half_open);
 	s->host = req->host;
 	req->host = NULL;
 	falcon_cm_begin(s, conn, FALCON_CM_ACCEPT_SENT);
+put:
+	falcon_conn_put(conn);
 out:
 	falcon_cm_put(s);
 	return err;

@@ -331,7 +331,7 @@ static void falcon_group_leave(struct falcon_net *fn, struct falcon_sock *fs)
 	fs->group = NULL;
 	if (last) {
 		list_del(&g->node);
-		falcon_unlisten(fn->net, &g->l);
+		falcon_unlisten_rcu(fn->net, &g->l);
 		kfree_rcu(g, l.rcu);
 	}
 	mutex_unlock(&ns->listen_lock);

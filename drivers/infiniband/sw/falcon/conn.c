@@ -104,20 +104,24 @@ struct net *fal_net_get(struct fal_dev *dev)
  * Listening
  */
 
-static int fal_listen_start(struct fal_listen *fl, struct fal_dev *dev,
-			    const struct falcon_path *path, u32 service,
-			    int (*request)(struct falcon_listener *l,
-					   struct falcon_conn *conn,
-					   struct falcon_cm_params *req,
-					   const struct falcon_ulp_ops **ulp,
-					   void **ulp_priv))
+/* Never NULL: the listener, or an error as a pointer */
+static struct fal_listen *
+fal_listen_start(struct fal_dev *dev, const struct falcon_path *path,
+		 u32 service, void *owner,
+		 int (*request)(struct falcon_listener *l,
+				struct falcon_conn *conn,
+				struct falcon_cm_params *req,
+				const struct falcon_ulp_ops **ulp,
+				void **ulp_priv))
 {
+	struct fal_listen *fl = kzalloc(sizeof(*fl), GFP_KERNEL_ACCOUNT);
 	struct net *net = fal_net_get(dev);
-	int err;
+	int err = net ? -ENOMEM : -ENETDOWN;
 
-	if (!net)
-		return -ENETDOWN;
-	memset(&fl->l, 0, sizeof(fl->l));
+	if (!fl || !net)
+		goto free;
+	fl->owner = owner;
+	fl->net = net;
 	fl->l.path.family = path->family;
 	fl->l.path.saddr = path->saddr;
 	fl->l.path.scope_id = path->scope_id;
@@ -129,13 +133,16 @@ static int fal_listen_start(struct fal_listen *fl, struct fal_dev *dev,
 	fl->l.request = request;
 	mutex_lock(&fal_listen_lock);
 	err = falcon_listen(net, &fl->l);
-	if (!err) {
-		fl->net = net;
+	if (!err)
 		list_add(&fl->node, &fal_listens);
-	}
 	mutex_unlock(&fal_listen_lock);
-	put_net(net);
-	return err;
+free:
+	if (net)
+		put_net(net);
+	if (!err)
+		return fl;
+	kfree(fl);
+	return ERR_PTR(err);
 }
 
 static void fal_listen_stop_locked(struct fal_listen *fl)
@@ -143,16 +150,20 @@ static void fal_listen_stop_locked(struct fal_listen *fl)
 	lockdep_assert_held(&fal_listen_lock);
 	if (!fl->net)
 		return;
-	falcon_unlisten(fl->net, &fl->l);
+	falcon_unlisten_rcu(fl->net, &fl->l);
 	fl->net = NULL;
 	list_del(&fl->node);
 }
 
+/* Frees it, too. */
 static void fal_listen_stop(struct fal_listen *fl)
 {
+	if (!fl)
+		return;
 	mutex_lock(&fal_listen_lock);
 	fal_listen_stop_locked(fl);
 	mutex_unlock(&fal_listen_lock);
+	kfree_rcu(fl, l.rcu);
 }
 
 static void __net_exit fal_net_exit(struct net *net)
@@ -174,52 +185,36 @@ static struct pernet_operations fal_net_ops = {
  * UD: a listener for each GID
  */
 
-struct fal_gid {
-	struct fal_listen listen;
-	struct fal_dev *dev;
-};
-
 static int fal_gid_request(struct falcon_listener *l, struct falcon_conn *conn,
 			   struct falcon_cm_params *req,
 			   const struct falcon_ulp_ops **ulp, void **ulp_priv)
 {
-	struct fal_gid *g = container_of(l, struct fal_gid, listen.l);
+	struct fal_listen *fl = container_of(l, struct fal_listen, l);
 
-	return fal_ud_request(g->dev, conn, req, ulp, ulp_priv);
+	return fal_ud_request(fl->owner, conn, req, ulp, ulp_priv);
 }
 
 /* ib_device_ops::add_gid: whoever knows this GID may send datagrams to it. */
 int fal_eng_add_gid(const struct ib_gid_attr *attr, void **context)
 {
+	struct fal_dev *dev = to_fal_dev(attr->device);
 	struct falcon_path path = {};
-	struct fal_gid *g;
-	int err;
+	struct fal_listen *fl;
 
-	g = kzalloc(sizeof(*g), GFP_KERNEL);
-	if (!g)
-		return -ENOMEM;
-	g->dev = to_fal_dev(attr->device);
 	memcpy(&path.saddr, attr->gid.raw, sizeof(path.saddr));
 	path.family = ipv6_addr_v4mapped(&path.saddr) ? AF_INET : AF_INET6;
 	fal_path_scope(&path, attr);
-	err = fal_listen_start(&g->listen, g->dev, &path, FAL_UD_SERVICE,
-			       fal_gid_request);
-	if (err) {
-		kfree(g);
-		return err;
-	}
-	*context = g;
+	fl = fal_listen_start(dev, &path, FAL_UD_SERVICE, dev, fal_gid_request);
+	if (IS_ERR(fl))
+		return PTR_ERR(fl);
+	*context = fl;
 	return 0;
 }
 
 /* ib_device_ops::del_gid */
 int fal_eng_del_gid(const struct ib_gid_attr *attr, void **context)
 {
-	struct fal_gid *g = *context;
-
-	if (g)
-		fal_listen_stop(&g->listen);
-	kfree(g);
+	fal_listen_stop(*context);
 	*context = NULL;
 	return 0;
 }
@@ -406,7 +401,7 @@ static int fal_rc_request(struct falcon_listener *l, struct falcon_conn *conn,
 			  struct falcon_cm_params *req,
 			  const struct falcon_ulp_ops **ulp, void **ulp_priv)
 {
-	struct fal_qp *qp = container_of(l, struct fal_qp, eng.listen.l);
+	struct fal_qp *qp = container_of(l, struct fal_listen, l)->owner;
 	struct fal_qp_eng *eng = &qp->eng;
 	int err = -ECONNREFUSED;
 
@@ -454,7 +449,7 @@ static void fal_try(struct fal_qp *qp)
 {
 	struct fal_qp_eng *eng = &qp->eng;
 	struct falcon_conn *conn;
-	bool go;
+	bool go, stray;
 
 	spin_lock_bh(&eng->lock);
 	go = eng->live && !eng->conn && !eng->incoming && !eng->attempting;
@@ -470,6 +465,8 @@ static void fal_try(struct fal_qp *qp)
 		return;
 	conn = fal_connect(qp);
 	spin_lock_bh(&eng->lock);
+	stray = eng->stray;
+	eng->stray = false;
 	if (IS_ERR(conn))
 		eng->attempting = false;
 	else if (eng->attempting)
@@ -478,6 +475,8 @@ static void fal_try(struct fal_qp *qp)
 	if (IS_ERR(conn)) {
 		fal_count(qp->dev, FAL_STAT_CONN_FAILED);
 		fal_conn_gone(qp);
+	} else if (stray) {
+		falcon_conn_close(conn);
 	}
 }
 
@@ -527,6 +526,9 @@ static void fal_conn_drop(struct fal_qp *qp)
 	c[0] = eng->conn;
 	c[1] = eng->incoming;
 	c[2] = eng->attempt;
+	/* fal_try() closes what it does not know yet. */
+	if (eng->attempting && !eng->attempt)
+		eng->stray = true;
 	eng->live = false;
 	eng->conn = NULL;
 	eng->incoming = NULL;
@@ -603,13 +605,13 @@ void fal_eng_kick(struct fal_qp *qp)
  * fal_eng_to_rtr() - a queue pair gets ready to receive
  * @qp:	queue pair, its attributes set
  *
- * Return: 0; -EINVAL: addresses; -ENETDOWN.
+ * Return: 0; -EINVAL: addresses; -ENETDOWN; -ENOMEM.
  */
 int fal_eng_to_rtr(struct fal_qp *qp)
 {
 	struct fal_qp_eng *eng = &qp->eng;
 	const struct rdma_ah_attr *av = &qp->attr.ah_attr;
-	int err;
+	struct fal_listen *fl;
 
 	fal_req_reset(qp);
 	fal_resp_reset(qp);
@@ -625,12 +627,13 @@ int fal_eng_to_rtr(struct fal_qp *qp)
 	eng->tries = 0;
 	eng->give_up = 0;
 	spin_unlock_bh(&eng->lock);
-	err = fal_listen_start(&eng->listen, qp->dev, &eng->path,
-			       qp->ibqp.qp_num, fal_rc_request);
-	if (err) {
+	fl = fal_listen_start(qp->dev, &eng->path, qp->ibqp.qp_num, qp,
+			      fal_rc_request);
+	if (IS_ERR(fl)) {
 		eng->live = false;
-		return err;
+		return PTR_ERR(fl);
 	}
+	eng->listen = fl;
 	fal_retry(qp, 0);
 	return 0;
 }
@@ -686,7 +689,8 @@ void fal_eng_to_reset(struct fal_qp *qp)
 	spin_lock_bh(&eng->lock);
 	eng->live = false;
 	spin_unlock_bh(&eng->lock);
-	fal_listen_stop(&eng->listen);
+	fal_listen_stop(eng->listen);
+	eng->listen = NULL;
 	cancel_delayed_work_sync(&eng->retry);
 	cancel_delayed_work_sync(&eng->shut);
 	fal_conn_drop(qp);

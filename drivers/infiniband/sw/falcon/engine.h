@@ -64,12 +64,14 @@ enum fal_nak {
  * struct fal_listen - a service of a device in its namespace
  * @l:		the listener
  * @node:	of all, for the end of a namespace
- * @net:	where it listens, NULL: nowhere
+ * @net:	where it listens, NULL: nowhere any more
+ * @owner:	struct fal_qp or, of datagrams, struct fal_dev
  */
 struct fal_listen {
 	struct falcon_listener l;
 	struct list_head node;
 	struct net *net;
+	void *owner;
 };
 
 /**
@@ -103,12 +105,13 @@ enum fal_rx_msg {
  * struct fal_qp_eng - of a queue pair
  * @lock:	requester, and which connection serves it
  * @tasklet:	runs the requester where posting may not
- * @listen:	the peer may connect to this queue pair
+ * @listen:	the peer may connect to this queue pair, or NULL
  * @path:	to the peer
  * @conn:	the connection, once established
  * @attempt:	own attempt, once falcon_connect() has returned
  * @incoming:	the peer's attempt that was accepted
  * @attempting:	there is an own attempt
+ * @stray:	one was let go before falcon_connect() returned
  * @peer_tries:	the peer's was refused in favour of it: the peer is ready
  * @live:	between RTR and the error or reset
  * @halted:	a request failed, nothing more is submitted
@@ -146,12 +149,13 @@ enum fal_rx_msg {
 struct fal_qp_eng {
 	spinlock_t lock;	/* requester, connection */
 	struct tasklet_struct tasklet;
-	struct fal_listen listen;
+	struct fal_listen *listen;
 	struct falcon_path path;
 	struct falcon_conn *conn;
 	struct falcon_conn *attempt;
 	struct falcon_conn *incoming;
 	bool attempting;
+	bool stray;
 	bool peer_tries;
 	bool live;
 	bool halted;

@@ -76,23 +76,29 @@ static void fal_answer_rnr(struct fal_in *in)
 	falcon_target_rnr(in->conn, in->rx, qp->attr.min_rnr_timer);
 }
 
-/* The response, its pull and its room are there; or it waits for that. */
-static void fal_respond(struct fal_qp *qp, struct falcon_conn *conn,
-			struct fal_resp *r)
+/* False: it must wait, for room. */
+static bool fal_respond_now(struct falcon_conn *conn, struct fal_resp *r)
 {
 	struct falcon_rxpkt *rx = r->rx;
 	int err = falcon_target_respond(conn, rx, &r->resp, r->skb);
 
-	if (!err) {
-		consume_skb(falcon_rx_skb(rx));
-	} else if (err == -ENOBUFS || err == -EAGAIN) {
-		/* 8.2.1.2: a pull that is taken holds no network resources. */
-		falcon_target_ack(conn, rx);
-		__skb_queue_tail(&qp->eng.resps, r->skb);
-	} else {
-		kfree_skb(falcon_rx_skb(rx));
+	if (err == -ENOBUFS || err == -EAGAIN)
+		return false;
+	if (err)
 		kfree_skb(r->skb);
-	}
+	consume_skb(falcon_rx_skb(rx));
+	return true;
+}
+
+/* A response, or it waits behind those that do. */
+static void fal_respond(struct fal_qp *qp, struct falcon_conn *conn,
+			struct fal_resp *r)
+{
+	if (skb_queue_empty(&qp->eng.resps) && fal_respond_now(conn, r))
+		return;
+	/* 8.2.1.2: a pull that is taken holds no network resources. */
+	falcon_target_ack(conn, r->rx);
+	__skb_queue_tail(&qp->eng.resps, r->skb);
 }
 
 static struct fal_resp *fal_resp_init(struct fal_in *in, struct sk_buff *skb)
@@ -815,14 +821,16 @@ void fal_resp_release(struct falcon_conn *conn, struct falcon_resp *resp)
  */
 void fal_resp_space(struct fal_qp *qp, struct falcon_conn *conn)
 {
-	struct sk_buff_head wait;
 	struct sk_buff *skb;
 
-	__skb_queue_head_init(&wait);
 	spin_lock_bh(&qp->eng.rx_lock);
-	skb_queue_splice_init(&qp->eng.resps, &wait);
-	while ((skb = __skb_dequeue(&wait)))
-		fal_respond(qp, conn, (struct fal_resp *)skb->head);
+	while ((skb = skb_peek(&qp->eng.resps))) {
+		__skb_unlink(skb, &qp->eng.resps);
+		if (fal_respond_now(conn, (struct fal_resp *)skb->head))
+			continue;
+		__skb_queue_head(&qp->eng.resps, skb);
+		break;
+	}
 	spin_unlock_bh(&qp->eng.rx_lock);
 }
 
