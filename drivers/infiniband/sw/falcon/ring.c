@@ -55,7 +55,7 @@ int fal_ring_alloc(struct fal_ring *ring, u32 slots, u32 stride,
 	ring->mask = slots - 1;
 	ring->stride = stride;
 	ring->length = length;
-	ring->hdr = vmalloc_user(length);
+	ring->hdr = __vmalloc(length, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	if (!ring->hdr)
 		return -ENOMEM;
 	if (udata)
@@ -99,6 +99,20 @@ void fal_ring_tell(const struct fal_ring *ring, struct falcon_ring *resp)
 	resp->stride = ring->stride;
 }
 
+/* Not remap_vmalloc_range(): what vmalloc_user() gives is on nobody's account. */
+static int fal_ring_map(struct vm_area_struct *vma, const void *memory)
+{
+	unsigned long at;
+	int err = 0;
+
+	fal_vm_flags_set(vma, VM_DONTEXPAND | VM_DONTDUMP);
+	for (at = vma->vm_start; at < vma->vm_end && !err; at += PAGE_SIZE) {
+		err = vm_insert_page(vma, at, vmalloc_to_page(memory));
+		memory += PAGE_SIZE;
+	}
+	return err;
+}
+
 /* ib_device_ops::mmap */
 int fal_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 {
@@ -112,7 +126,7 @@ int fal_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 	if (!entry)
 		return -EINVAL;
 	e = container_of(entry, struct fal_mmap_entry, entry);
-	err = remap_vmalloc_range(vma, e->memory, 0);
+	err = fal_ring_map(vma, e->memory);
 	rdma_user_mmap_entry_put(entry);
 	return err;
 }
