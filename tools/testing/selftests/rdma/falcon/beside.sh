@@ -13,7 +13,7 @@ falcon_works()
 {
 	in_b timeout 60 ibv_rc_pingpong -d "$DEV_B" -g "$GID_B" -n 100 -c \
 		>/dev/null &
-	sleep 1
+	within 60 listening in_b
 	in_a timeout 60 ibv_rc_pingpong -d "$DEV_A" -g "$GID_A" -n 100 -c $B4 \
 		>/dev/null
 	wait $!
@@ -23,7 +23,7 @@ falcon_works()
 other_works()
 {
 	timeout 60 ibv_rc_pingpong -d "$1" -g "$2" -n 100 -p 18700 >/dev/null &
-	sleep 1
+	within 60 listening
 	timeout 60 ibv_rc_pingpong -d "$1" -g "$2" -n 100 -p 18700 localhost \
 		>/dev/null
 	wait $!

@@ -101,8 +101,46 @@ counters_of_resources_are_exact()
 	drop_devices
 }
 
+# One page, of a user who may not lock what he likes
+pins_with_limit()
+{
+	setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock \
+		prlimit --memlock="$1" falcon_verbs hold "$DEV_A" </dev/null
+}
+
+pinned_memory_counts_as_locked()
+{
+	make_devices
+	pins_with_limit 4096
+	fails pins_with_limit 0
+	drop_devices
+}
+
+rings_are_on_their_owners_account()
+{
+	local group=/sys/fs/cgroup/falcon-$$ bytes
+
+	grep -qw memory /sys/fs/cgroup/cgroup.controllers || return $KSFT_SKIP
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control
+	make_devices
+	mkdir "$group"
+	: >"$scratch/held"
+	(
+		echo $BASHPID >"$group/cgroup.procs"
+		exec falcon_verbs hold "$DEV_A" >"$scratch/held"
+	) < <(exec sleep 100) &
+	within 60 grep -q ready "$scratch/held"
+	bytes=$(awk '$1 == "vmalloc" { print $2 }' "$group/memory.stat")
+	end_jobs
+	within 20 rmdir "$group"
+	# A completion queue alone has 128 entries of 64 bytes.
+	expect "$bytes" -gt 8192 "bytes of rings"
+	drop_devices
+}
+
 run_tests device_is_described mtu_of_the_port_follows_the_netdev \
 	state_of_the_port_follows_the_netdev \
 	second_device_on_a_netdev_is_refused name_in_use_is_refused \
 	user_deletes_a_device netdev_that_moves_loses_its_device \
-	counters_of_resources_are_exact
+	counters_of_resources_are_exact pinned_memory_counts_as_locked \
+	rings_are_on_their_owners_account

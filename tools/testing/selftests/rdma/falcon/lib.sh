@@ -72,3 +72,10 @@ statistic()
 	rdma statistic show link "$1/1" | tr ' ' '\n' |
 		grep -x -A 1 "$2" | tail -n 1
 }
+
+# listening [in_a|in_b]: a program waits for its peer there, by TCP or rdma_cm.
+listening()
+{
+	[ -n "$("$@" ss -Htln)" ] ||
+		rdma resource show cm_id | grep -q LISTEN
+}

@@ -8,18 +8,14 @@
 
 need_verbs ibv_rc_pingpong rping ib_write_bw
 
-listens()
-{
-	[ -n "$(in_b ss -Htln)" ] ||
-		rdma resource show cm_id | grep -q LISTEN
-}
-
 # serve ARGS...: the program in $program, or the first of two, at one end; waits
 # until it can be found.
 serve()
 {
 	in_b timeout 100 "${program% *}" "$@" >"$scratch/server" 2>&1 &
-	within 60 listens
+	within 60 listening in_b
+	# rdma_cm says so before it does.
+	sleep 1
 }
 
 # pair SERVER-ARGS -- CLIENT-ARGS: at both ends; both must succeed.

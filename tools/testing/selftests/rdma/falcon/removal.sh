@@ -12,10 +12,10 @@ start_traffic()
 {
 	in_b ib_write_bw -d "$DEV_B" -x "$GID_B" -F -D 60 -s 65536 -q 4 \
 		>/dev/null 2>&1 &
-	sleep 1
+	within 60 listening in_b
 	in_a ib_write_bw -d "$DEV_A" -x "$GID_A" -F -D 60 -s 65536 -q 4 $B4 \
 		>/dev/null 2>&1 &
-	within 30 eval "[ \"\$(statistic $DEV_A tx_write)\" -gt 20 ]"
+	within 60 eval "[ \"\$(statistic $DEV_A tx_write)\" -gt 20 ]"
 }
 
 idle()

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
+#include "falcon_dv.h"
 
 /* falcon_verbs.c */
 extern struct ibv_context *vctx;
@@ -46,6 +47,8 @@ struct vqp {
 #define VQP_DEPTH	32
 
 bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len);
+bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
+		   enum falcon_qp_order order, enum falcon_qp_errors errors);
 void vqp_close(struct vqp *v);
 int vqp_to_init(struct ibv_qp *qp);
 int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer);
@@ -54,8 +57,9 @@ bool vqp_connect(struct vqp *a, struct vqp *b);
 void *vdlsym(const char *name);
 int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds);
 
-/* verbs_objects.c, verbs_hostile.c */
+/* verbs_objects.c, verbs_modes.c, verbs_hostile.c */
 int objects_main(void);
+int modes_main(void);
 int hostile_main(void);
 
 #endif /* VERBS_TEST_H */

@@ -13,10 +13,17 @@
 #define VQP_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |	\
 		    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
-bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len)
+static struct ibv_qp *vqp_make(const struct vqp *v, enum ibv_qp_type type,
+			       enum falcon_qp_order order,
+			       enum falcon_qp_errors errors)
 {
-	struct ibv_qp_init_attr attr = {
+	typeof(falcon_dv_create_qp) *create = vdlsym("falcon_dv_create_qp");
+	struct ibv_qp_init_attr_ex attr = {
 		.qp_type	= type,
+		.comp_mask	= IBV_QP_INIT_ATTR_PD,
+		.pd		= vpd,
+		.send_cq	= v->cq,
+		.recv_cq	= v->cq,
 		.cap = {
 			.max_send_wr		= VQP_DEPTH,
 			.max_recv_wr		= VQP_DEPTH,
@@ -26,16 +33,29 @@ bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len)
 		},
 	};
 
+	if (order == FALCON_QP_STRONG && errors == FALCON_QP_VERBS_ERRORS)
+		return ibv_create_qp_ex(vctx, &attr);
+	return create ? create(vctx, &attr, order, errors) : NULL;
+}
+
+bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len)
+{
+	return vqp_open_mode(v, type, len, FALCON_QP_STRONG,
+			     FALCON_QP_VERBS_ERRORS);
+}
+
+bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
+		   enum falcon_qp_order order, enum falcon_qp_errors errors)
+{
+
 	memset(v, 0, sizeof(*v));
 	v->len = len;
 	v->buf = aligned_alloc(4096, (len + 4095) & ~4095ul);
 	v->cq = ibv_create_cq(vctx, 4 * VQP_DEPTH, NULL, NULL, 0);
-	attr.send_cq = v->cq;
-	attr.recv_cq = v->cq;
 	if (v->buf && v->cq) {
 		memset(v->buf, 0, len);
 		v->mr = ibv_reg_mr(vpd, v->buf, len, VQP_ACCESS);
-		v->qp = ibv_create_qp(vpd, &attr);
+		v->qp = vqp_make(v, type, order, errors);
 	}
 	if (v->mr && v->qp)
 		return true;

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ordering and error modes of RDMA over Falcon (its sections 6.2 to 6.4), within
+ * the device: what arrives in each, what completes and in which order, and what
+ * an error leaves standing.
+ */
+#include <string.h>
+#include "verbs.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define MSGS		VQP_DEPTH
+#define LARGE		40000	/* several packets */
+
+static bool open_pair(struct vqp *a, struct vqp *b, size_t len,
+		      enum falcon_qp_order order, enum falcon_qp_errors errors)
+{
+	return vqp_open_mode(a, IBV_QPT_RC, len, order, errors) &&
+	       vqp_open_mode(b, IBV_QPT_RC, len, order, errors) &&
+	       vqp_connect(a, b);
+}
+
+static void close_pair(struct vqp *a, struct vqp *b)
+{
+	vqp_close(a);
+	vqp_close(b);
+}
+
+static void fill(struct vqp *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->len; i++)
+		v->buf[i] = i * 29 + (i >> 10);
+}
+
+static struct ibv_sge sge_of(const struct vqp *v, size_t off, size_t len)
+{
+	return (struct ibv_sge) {
+		.addr = (uintptr_t)v->buf + off, .length = len,
+		.lkey = v->mr->lkey,
+	};
+}
+
+static int post(struct vqp *v, enum ibv_wr_opcode opcode, uint64_t id,
+		struct ibv_sge *sge, int num_sge, const struct vqp *to,
+		size_t to_off, uint32_t rkey)
+{
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = id, .opcode = opcode, .num_sge = num_sge,
+		.sg_list = sge, .send_flags = IBV_SEND_SIGNALED,
+	};
+
+	if (opcode != IBV_WR_SEND) {
+		wr.wr.rdma.remote_addr = (uintptr_t)to->buf + to_off;
+		wr.wr.rdma.rkey = rkey;
+	}
+	return ibv_post_send(v->qp, &wr, &bad);
+}
+
+static int post_recv(struct vqp *v, uint64_t id, size_t off, size_t len)
+{
+	struct ibv_sge sge = sge_of(v, off, len);
+	struct ibv_recv_wr *bad, wr = {
+		.wr_id = id, .sg_list = &sge, .num_sge = 1,
+	};
+
+	return ibv_post_recv(v->qp, &wr, &bad);
+}
+
+static bool completes(struct vqp *v, struct ibv_wc *wc,
+		      enum ibv_wc_status status)
+{
+	if (vqp_poll(v->cq, wc, 30) != 1) {
+		vsay("no completion");
+		return false;
+	}
+	if (wc->status != status)
+		vsay("request %d: %s, not %s", (int)wc->wr_id,
+		     ibv_wc_status_str(wc->status), ibv_wc_status_str(status));
+	return wc->status == status;
+}
+
+/* Of each message the bytes, and who waited for it, in the order of posting */
+static bool sends_complete_in_order(enum falcon_qp_order order)
+{
+	const size_t len = LARGE;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	int i;
+
+	CHECK(open_pair(&a, &b, MSGS * len, order, FALCON_QP_VERBS_ERRORS));
+	fill(&a);
+	for (i = 0; i < MSGS; i++)
+		CHECK(!post_recv(&b, i, i * len, len));
+	for (i = 0; i < MSGS; i++) {
+		sge = sge_of(&a, i * len, len);
+		CHECK(!post(&a, IBV_WR_SEND, i, &sge, 1, NULL, 0, 0));
+	}
+	for (i = 0; i < MSGS; i++) {
+		CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+		CHECK(wc.wr_id == (unsigned int)i && wc.byte_len == len);
+		CHECK(!memcmp(a.buf + i * len, b.buf + i * len, len));
+		CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+		CHECK(wc.wr_id == (unsigned int)i);
+	}
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool strong_order_completes_in_order(void)
+{
+	return sends_complete_in_order(FALCON_QP_STRONG);
+}
+
+static bool weak_order_completes_in_order(void)
+{
+	return sends_complete_in_order(FALCON_QP_WEAK);
+}
+
+/* A send after a write tells that the write has been placed, in weak order too. */
+static bool weak_order_tells_of_writes_before(void)
+{
+	struct ibv_sge data, none;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LARGE, FALCON_QP_WEAK, FALCON_QP_VERBS_ERRORS));
+	fill(&a);
+	CHECK(!post_recv(&b, 1, 0, 0));
+	data = sge_of(&a, 0, LARGE);
+	none = sge_of(&a, 0, 0);
+	CHECK(!post(&a, IBV_WR_RDMA_WRITE, 1, &data, 1, &b, 0, b.mr->rkey));
+	CHECK(!post(&a, IBV_WR_SEND, 2, &none, 1, NULL, 0, 0));
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+	CHECK(!memcmp(a.buf, b.buf, LARGE));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 1);
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 2);
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool weak_order_reads_and_writes(void)
+{
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, 2 * LARGE, FALCON_QP_WEAK,
+			FALCON_QP_VERBS_ERRORS));
+	fill(&a);
+	sge = sge_of(&a, 0, LARGE);
+	CHECK(!post(&a, IBV_WR_RDMA_WRITE, 1, &sge, 1, &b, 0, b.mr->rkey));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+	sge = sge_of(&a, LARGE, LARGE);
+	CHECK(!post(&a, IBV_WR_RDMA_READ, 2, &sge, 1, &b, 0, b.mr->rkey));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+	CHECK(!memcmp(a.buf, a.buf + LARGE, LARGE));
+	close_pair(&a, &b);
+	return true;
+}
+
+/* All arrive, each once; in which order is nobody's promise. */
+static bool unordered_messages_all_arrive(void)
+{
+	bool sent[MSGS] = {}, received[MSGS] = {};
+	const size_t len = 1000;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	int i;
+
+	CHECK(open_pair(&a, &b, MSGS * len, FALCON_QP_UNORDERED,
+			FALCON_QP_COMPLETE_IN_ERROR));
+	for (i = 0; i < MSGS; i++)
+		CHECK(!post_recv(&b, i, i * len, len));
+	for (i = 0; i < MSGS; i++) {
+		memset(a.buf + i * len, i + 1, len);
+		sge = sge_of(&a, i * len, len);
+		CHECK(!post(&a, IBV_WR_SEND, i, &sge, 1, NULL, 0, 0));
+	}
+	for (i = 0; i < MSGS; i++) {
+		unsigned int nr;
+
+		CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id < MSGS);
+		CHECK(!sent[wc.wr_id]);
+		sent[wc.wr_id] = true;
+		CHECK(completes(&b, &wc, IBV_WC_SUCCESS) && wc.wr_id < MSGS);
+		CHECK(wc.byte_len == len);
+		nr = b.buf[wc.wr_id * len] - 1;
+		CHECK(nr < MSGS && !received[nr]);
+		received[nr] = true;
+		CHECK(!memcmp(a.buf + nr * len, b.buf + wc.wr_id * len, len));
+	}
+	close_pair(&a, &b);
+	return true;
+}
+
+/* 6.4: one packet. A write without immediate data may be as long as it likes. */
+static bool unordered_send_of_two_packets_is_refused(void)
+{
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LARGE, FALCON_QP_UNORDERED,
+			FALCON_QP_COMPLETE_IN_ERROR));
+	fill(&a);
+	sge = sge_of(&a, 0, LARGE);
+	CHECK(!post(&a, IBV_WR_SEND, 1, &sge, 1, NULL, 0, 0));
+	CHECK(completes(&a, &wc, IBV_WC_LOC_LEN_ERR));
+	CHECK(!post(&a, IBV_WR_RDMA_WRITE, 2, &sge, 1, &b, 0, b.mr->rkey));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+	CHECK(!memcmp(a.buf, b.buf, LARGE));
+	close_pair(&a, &b);
+	return true;
+}
+
+/* 6.3: each of these ends its own request, and the next one works. */
+static bool complete_in_error_goes_on(enum falcon_qp_order order)
+{
+	static const enum ibv_wc_status want[] = {
+		IBV_WC_LOC_PROT_ERR, IBV_WC_REM_ACCESS_ERR,
+		IBV_WC_REM_ACCESS_ERR,
+	};
+	struct ibv_sge sge, bad_key;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	size_t i;
+
+	CHECK(open_pair(&a, &b, LARGE, order, FALCON_QP_COMPLETE_IN_ERROR));
+	fill(&a);
+	sge = sge_of(&a, 0, LARGE);
+	bad_key = sge;
+	bad_key.lkey++;
+	for (i = 0; i < ARRAY_SIZE(want); i++) {
+		memset(b.buf, 0, LARGE);
+		if (!i)
+			CHECK(!post(&a, IBV_WR_RDMA_WRITE, 1, &bad_key, 1, &b,
+				    0, b.mr->rkey));
+		else
+			CHECK(!post(&a, i == 1 ? IBV_WR_RDMA_WRITE :
+						 IBV_WR_RDMA_READ, 1, &sge, 1,
+				    &b, 0, b.mr->rkey + 1));
+		CHECK(completes(&a, &wc, want[i]) && wc.wr_id == 1);
+		CHECK(!post(&a, IBV_WR_RDMA_WRITE, 2, &sge, 1, &b, 0,
+			    b.mr->rkey));
+		CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 2);
+		CHECK(!memcmp(a.buf, b.buf, LARGE));
+	}
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool complete_in_error_goes_on_strong(void)
+{
+	return complete_in_error_goes_on(FALCON_QP_STRONG);
+}
+
+static bool complete_in_error_goes_on_weak(void)
+{
+	return complete_in_error_goes_on(FALCON_QP_WEAK);
+}
+
+static bool complete_in_error_goes_on_unordered(void)
+{
+	return complete_in_error_goes_on(FALCON_QP_UNORDERED);
+}
+
+/* 8.2 CE: who has a part of a message is told that no more will come. */
+static bool message_that_fails_half_way_ends_at_both_ends(void)
+{
+	struct ibv_sge sge[2];
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LARGE, FALCON_QP_STRONG,
+			FALCON_QP_COMPLETE_IN_ERROR));
+	CHECK(!post_recv(&b, 1, 0, LARGE) && !post_recv(&b, 2, 0, LARGE));
+	sge[0] = sge_of(&a, 0, LARGE / 2);
+	sge[1] = sge_of(&a, LARGE / 2, LARGE / 2);
+	sge[1].lkey++;
+	CHECK(!post(&a, IBV_WR_SEND, 1, sge, 2, NULL, 0, 0));
+	sge[1].lkey--;
+	CHECK(!post(&a, IBV_WR_SEND, 2, sge, 2, NULL, 0, 0));
+	CHECK(completes(&a, &wc, IBV_WC_LOC_PROT_ERR) && wc.wr_id == 1);
+	CHECK(completes(&b, &wc, IBV_WC_REM_ABORT_ERR) && wc.wr_id == 1);
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 2);
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS) && wc.wr_id == 2);
+	CHECK(wc.byte_len == LARGE);
+	close_pair(&a, &b);
+	return true;
+}
+
+/* Without it the same ends the queue pair. */
+static bool verbs_errors_flush_what_follows(void)
+{
+	struct ibv_sge sge[2];
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LARGE, FALCON_QP_STRONG,
+			FALCON_QP_VERBS_ERRORS));
+	CHECK(!post_recv(&b, 1, 0, LARGE));
+	sge[0] = sge_of(&a, 0, LARGE / 2);
+	sge[1] = sge_of(&a, LARGE / 2, LARGE / 2);
+	sge[1].lkey++;
+	CHECK(!post(&a, IBV_WR_SEND, 1, sge, 2, NULL, 0, 0));
+	CHECK(!post(&a, IBV_WR_SEND, 2, sge, 1, NULL, 0, 0));
+	CHECK(completes(&a, &wc, IBV_WC_LOC_PROT_ERR) && wc.wr_id == 1);
+	CHECK(completes(&a, &wc, IBV_WC_WR_FLUSH_ERR) && wc.wr_id == 2);
+	close_pair(&a, &b);
+	return true;
+}
+
+int modes_main(void)
+{
+#define T(name)	{ #name, name }
+	static const struct vtest tests[] = {
+		T(strong_order_completes_in_order),
+		T(weak_order_completes_in_order),
+		T(weak_order_tells_of_writes_before),
+		T(weak_order_reads_and_writes),
+		T(unordered_messages_all_arrive),
+		T(unordered_send_of_two_packets_is_refused),
+		T(complete_in_error_goes_on_strong),
+		T(complete_in_error_goes_on_weak),
+		T(complete_in_error_goes_on_unordered),
+		T(message_that_fails_half_way_ends_at_both_ends),
+		T(verbs_errors_flush_what_follows),
+	};
+
+	return vtests_run(tests, ARRAY_SIZE(tests));
+}
