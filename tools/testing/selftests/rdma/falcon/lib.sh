@@ -45,6 +45,12 @@ has_gid()
 make_devices()
 {
 	make_pair "${1:-9000}"
+	add_devices
+}
+
+# add_devices: on e0 of both.
+add_devices()
+{
 	in_a rdma link add "$DEV_A" type falcon netdev e0
 	in_b rdma link add "$DEV_B" type falcon netdev e0
 	within 20 has_gid "$DEV_A" ffff:0a4e:0001
@@ -78,4 +84,50 @@ listening()
 {
 	[ -n "$("$@" ss -Htln)" ] ||
 		rdma resource show cm_id | grep -q LISTEN
+}
+
+# serve ARGS...: the program in $program, or the first of two, at one end; waits
+# until it can be found.
+serve()
+{
+	in_b timeout 100 "${program% *}" "$@" >"$scratch/server" 2>&1 &
+	within 60 listening in_b
+	# rdma_cm says so before it does.
+	sleep 1
+}
+
+# pair SERVER-ARGS -- CLIENT-ARGS: at both ends; both must succeed.
+pair()
+{
+	local server=() status=0
+
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	serve "${server[@]}"
+	in_a timeout 90 "${program#* }" "$@" >"$scratch/client" 2>&1 ||
+		status=$?
+	wait $! || status=$?
+	[ $status -eq 0 ] || { tail -n 5 "$scratch/server" "$scratch/client" |
+		sed 's/^/# /'; return 1; }
+}
+
+# pingpong TYPE ARGS...
+pingpong()
+{
+	program=ibv_$1_pingpong
+	shift
+	pair -d "$DEV_B" -g "$GID_B" -n 200 "$@" -- \
+		-d "$DEV_A" -g "$GID_A" -n 200 "$@" $B4
+}
+
+# perftest's bandwidth and latency: fixed counts, a size each
+perftest()
+{
+	program=$1
+	shift
+	pair -d "$DEV_B" -x "$GID_B" -F -p 18600 "$@" -- \
+		-d "$DEV_A" -x "$GID_A" -F -p 18600 "$@" $B4
 }
