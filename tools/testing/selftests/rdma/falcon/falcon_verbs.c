@@ -74,7 +74,7 @@ static int hold_main(void)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: falcon_verbs objects|modes|hostile|hold DEVICE [GID-INDEX]\n");
+		fprintf(stderr, "usage: falcon_verbs objects|modes|hostile|hold DEVICE [GID]\n");
 		return 2;
 	}
 	if (!open_device(argv[2])) {

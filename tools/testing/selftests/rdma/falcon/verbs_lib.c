@@ -47,7 +47,6 @@ bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len)
 bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
 		   enum falcon_qp_order order, enum falcon_qp_errors errors)
 {
-
 	memset(v, 0, sizeof(*v));
 	v->len = len;
 	v->buf = aligned_alloc(4096, (len + 4095) & ~4095ul);
