@@ -391,6 +391,7 @@ int falcon_push(struct falcon_conn *conn, struct falcon_txn *txn,
 int falcon_push_more(struct falcon_conn *conn, struct falcon_txn *txn,
 		     struct sk_buff *payload);
 void falcon_flush(struct falcon_conn *conn);
+void falcon_set_rate(struct falcon_conn *conn, u64 bytes_per_s);
 int falcon_pull(struct falcon_conn *conn, struct falcon_txn *txn,
 		struct sk_buff *payload, u16 req_len);
 int falcon_pull_more(struct falcon_conn *conn, struct falcon_txn *txn,

@@ -281,6 +281,7 @@ TRACE_EVENT(falcon_cc,
 		__field(u32, ncwnd)
 		__field(u64, old_rto_ns)
 		__field(u64, rto_ns)
+		__field(u64, rtt_ns)
 		__field(u64, delay_ns)
 		__field(u64, target_ns)
 		__field(u64, gap_ns)
@@ -298,6 +299,7 @@ TRACE_EVENT(falcon_cc,
 		__entry->ncwnd = conn->core.ncwnd;
 		__entry->old_rto_ns = old->rto_ns;
 		__entry->rto_ns = conn->core.rto_ns;
+		__entry->rtt_ns = falcon_trace_ns(fl->rtt_state);
 		__entry->delay_ns = falcon_trace_ns(fl->delay_state);
 		__entry->target_ns =
 			falcon_trace_ns(falcon_cc_target(conn, flow));
@@ -305,11 +307,12 @@ TRACE_EVENT(falcon_cc,
 		__entry->flow = flow;
 	),
 
-	TP_printk("cid=%#x peer_cid=%#x flow=%u fcwnd_milli=%u->%u ncwnd=%u->%u rto_ns=%llu->%llu delay_ns=%llu target_ns=%llu gap_ns=%llu",
+	TP_printk("cid=%#x peer_cid=%#x flow=%u fcwnd_milli=%u->%u ncwnd=%u->%u rto_ns=%llu->%llu rtt_ns=%llu delay_ns=%llu target_ns=%llu gap_ns=%llu",
 		  __entry->cid, __entry->peer_cid, __entry->flow,
 		  __entry->old_fcwnd, __entry->fcwnd, __entry->old_ncwnd,
 		  __entry->ncwnd, __entry->old_rto_ns, __entry->rto_ns,
-		  __entry->delay_ns, __entry->target_ns, __entry->gap_ns)
+		  __entry->rtt_ns, __entry->delay_ns, __entry->target_ns,
+		  __entry->gap_ns)
 );
 
 /* The life cycle moved; @err says why where the new state is dead. */

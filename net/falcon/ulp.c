@@ -222,6 +222,24 @@ void falcon_flush(struct falcon_conn *conn)
 }
 EXPORT_SYMBOL_GPL(falcon_flush);
 
+/**
+ * falcon_set_rate - let packets depart at no more than a rate
+ * @conn:	connection
+ * @bytes_per_s: of payload, ULP headers included; 0: no limit
+ *
+ * The NIC paces them. A connection begins without a limit.
+ *
+ * Context: process or softirq.
+ */
+void falcon_set_rate(struct falcon_conn *conn, u64 bytes_per_s)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->established_ns)
+		falcon_core_set_rate(&conn->core, bytes_per_s);
+	spin_unlock_bh(&conn->lock);
+}
+EXPORT_SYMBOL_GPL(falcon_set_rate);
+
 static int falcon_ulp_pull(struct falcon_conn *conn, struct falcon_txn *txn,
 			   struct sk_buff *payload, u16 req_len)
 {

@@ -69,6 +69,7 @@ void falcon_core_init(struct falcon_core *c, const struct falcon_core_cfg *cfg,
 	c->expire_ns = FALCON_NO_TIMER;
 	c->reclaim_ns = FALCON_NO_TIMER;
 	c->silent_ns = FALCON_NO_TIMER;
+	c->pace_due_ns = FALCON_NO_TIMER;
 	c->last_rx_ns = now_ns;
 	falcon_flow_init(c);
 	falcon_fae_init(c, now_ns);
@@ -149,6 +150,8 @@ u64 falcon_core_next_timer(const struct falcon_core *c)
 	due = min(c->ack_due_ns, c->expire_ns);
 	due = min(due, falcon_loss_due(c));
 	due = min(due, falcon_rnr_due(c));
+	if (c->cfg.paced)
+		due = min(due, c->pace_due_ns);
 	return min(due, falcon_target_due(c));
 }
 
@@ -162,6 +165,21 @@ u64 falcon_core_next_timer(const struct falcon_core *c)
 void falcon_core_rx_level(struct falcon_core *c, u8 level)
 {
 	c->rx_level = min_t(u8, level, FALCON_RX_LEVELS - 1);
+}
+
+/**
+ * falcon_core_set_rate() - let packets depart at no more than a rate
+ * @c:		the connection
+ * @bytes_per_s: of payload; 0: no limit
+ *
+ * What has its departure time already keeps it.
+ *
+ * Context: connection lock.
+ */
+void falcon_core_set_rate(struct falcon_core *c, u64 bytes_per_s)
+{
+	c->max_rate = bytes_per_s;
+	c->cfg.paced = bytes_per_s;
 }
 
 /**

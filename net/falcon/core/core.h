@@ -99,6 +99,7 @@ enum falcon_win {
  * @delay_absolute:	@delay_target is absolute (10.3); otherwise it is added
  *			to the smallest fabric delay seen
  * @fae:		congestion control algorithm
+ * @paced:		there is a rate; by falcon_core_set_rate()
  */
 struct falcon_core_cfg {
 	/* used once, or seldom */
@@ -138,6 +139,7 @@ struct falcon_core_cfg {
 	u64 txn_timeout_ns;
 	u64 user_timeout_ns;
 	u32 delay_target;
+	bool paced;
 };
 
 /* The largest receiver window: that of section 9, or wider if agreed. */
@@ -540,6 +542,12 @@ struct falcon_core {
 	struct falcon_rings rx_rings[FALCON_NR_WIN];
 	struct falcon_rsn_win rsn;
 	struct falcon_pool_state *peer_pool; /* requests of its peer, or NULL */
+
+	/* pacing, if cfg.paced */
+	u64 max_rate;			/* payload bytes a second */
+	u64 pace_ns;			/* by it, the next packet departs */
+	u64 pace_due_ns;		/* early enough to form it */
+	bool pace_waits;		/* what comes next has waited for that */
 };
 
 /* What becomes of a packet given to falcon_core_rx(). */
@@ -581,6 +589,7 @@ int falcon_core_target_respond(struct falcon_core *c, struct falcon_rxpkt *rx,
 			       struct falcon_resp *resp, void *payload,
 			       u16 len, u64 now_ns);
 void falcon_core_rx_level(struct falcon_core *c, u8 level);
+void falcon_core_set_rate(struct falcon_core *c, u64 bytes_per_s);
 
 /* Packets and time. */
 enum falcon_rx_verdict falcon_core_rx(struct falcon_core *c,

@@ -9,9 +9,14 @@
  * Called by sched.c and pdl_tx.c.
  */
 #include <linux/limits.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/time64.h>
 #include "fae.h"
 #include "internal.h"
+
+#define PACE_AHEAD_NS	20000000ULL	/* before it departs, a packet is formed */
+#define PACE_BEHIND_NS	1000000000ULL	/* lateness that is made up */
 
 /* A spread of one seed over labels; any good mixing does. */
 static u32 falcon_mix(u32 x)
@@ -157,9 +162,45 @@ bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u64 now_ns,
 	return any || best_open > 0;
 }
 
-/* When a packet that leaves on @f now departs */
-u64 falcon_flow_depart(struct falcon_flow *f, u64 now_ns)
+/*
+ * Is it too early to form the next packet, if the connection has a rate? What
+ * waits in the NIC for its departure, nothing can overtake, not even what is
+ * found lost meanwhile: so it waits here, but for the last moment.
+ */
+bool falcon_pace_wait(struct falcon_core *c, u64 now_ns)
+{
+	if (!c->cfg.paced)
+		return false;
+	c->pace_due_ns = FALCON_NO_TIMER;
+	if (c->pace_ns <= now_ns + PACE_AHEAD_NS)
+		return false;
+	c->pace_due_ns = c->pace_ns - PACE_AHEAD_NS;
+	c->pace_waits = true;
+	return true;
+}
+
+/*
+ * What has waited leaves in its turn even if the timer was late; whoever had
+ * nothing to send saves nothing up.
+ */
+static u64 falcon_pace(struct falcon_core *c, u32 len, u64 depart_ns)
+{
+	u64 least = depart_ns;
+
+	if (c->pace_waits)
+		least -= min_t(u64, least, PACE_BEHIND_NS);
+	c->pace_ns = max(c->pace_ns, least);
+	depart_ns = max(depart_ns, c->pace_ns);
+	c->pace_ns += div64_u64((u64)len * NSEC_PER_SEC, c->max_rate);
+	return depart_ns;
+}
+
+/* When a packet of @len bytes that leaves on @f now departs */
+u64 falcon_flow_depart(struct falcon_core *c, struct falcon_flow *f, u32 len,
+		       u64 now_ns)
 {
 	f->last_depart_ns = max(now_ns, falcon_flow_next_depart(f));
+	if (c->cfg.paced)
+		f->last_depart_ns = falcon_pace(c, len, f->last_depart_ns);
 	return f->last_depart_ns;
 }

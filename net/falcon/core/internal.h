@@ -69,7 +69,9 @@ u32 falcon_flow_outstanding(const struct falcon_core *c, u8 win);
 void falcon_flow_took(struct falcon_core *c, u8 flow);
 bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u64 now_ns,
 		      u8 *flow);
-u64 falcon_flow_depart(struct falcon_flow *f, u64 now_ns);
+u64 falcon_flow_depart(struct falcon_core *c, struct falcon_flow *f, u32 len,
+		       u64 now_ns);
+bool falcon_pace_wait(struct falcon_core *c, u64 now_ns);
 
 /* sched.c */
 struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u64 now_ns,

@@ -305,7 +305,7 @@ static void falcon_tx_depart(struct falcon_core *c, struct falcon_txpkt *p,
 			     u8 flow, u64 now_ns, struct falcon_tx *tx)
 {
 	struct falcon_flow *f = &c->flow[flow];
-	u64 depart = falcon_flow_depart(f, now_ns);
+	u64 depart = falcon_flow_depart(c, f, p->len, now_ns);
 
 	tx->depart_ns = depart > now_ns ? depart : 0;
 	if (c->silent_ns == FALCON_NO_TIMER)
@@ -364,9 +364,14 @@ bool falcon_core_tx(struct falcon_core *c, u64 now_ns, struct falcon_tx *tx)
 		falcon_ack_build(c, tx);
 		return true;
 	}
-	p = falcon_sched_next(c, now_ns, &flow);
-	if (!p)
+	if (falcon_pace_wait(c, now_ns))
 		return false;
+	p = falcon_sched_next(c, now_ns, &flow);
+	if (!p) {
+		if (c->cfg.paced)
+			c->pace_waits = false;
+		return false;
+	}
 	falcon_tx_packet(c, p, flow, now_ns, tx);
 	return true;
 }

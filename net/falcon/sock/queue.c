@@ -228,6 +228,20 @@ static int falcon_tx_push_one(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
+/* SO_MAX_PACING_RATE: the socket layer keeps it, and tells nobody. */
+static void falcon_tx_pace(struct sock *sk)
+{
+	unsigned long rate = READ_ONCE(sk->sk_max_pacing_rate);
+	struct falcon_ep *ep = falcon_sk(sk)->ep;
+
+	if (rate == ~0UL)
+		rate = 0;
+	if (rate == ep->rate)
+		return;
+	ep->rate = rate;
+	falcon_set_rate(ep->conn, rate);
+}
+
 /**
  * falcon_tx_push - hand what waits to the connection
  * @sk:		socket, locked
@@ -244,6 +258,7 @@ void falcon_tx_push(struct sock *sk, bool cork)
 
 	if (!fs->ep || !fs->mss)
 		return;
+	falcon_tx_pace(sk);
 	keep = falcon_tx_keep(sk);
 	while (fs->send_head && (!keep || fs->tx_unsent > keep)) {
 		if (falcon_tx_hold(sk, fs->send_head, cork))

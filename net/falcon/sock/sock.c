@@ -596,6 +596,7 @@ static void falcon_child_inherit(const struct sock *sk, struct sock *child)
 	child->sk_userlocks = sk->sk_userlocks;
 	child->sk_priority = sk->sk_priority;
 	child->sk_mark = sk->sk_mark;
+	child->sk_max_pacing_rate = sk->sk_max_pacing_rate;
 	child->sk_rcvlowat = sk->sk_rcvlowat;
 	child->sk_rcvtimeo = sk->sk_rcvtimeo;
 	child->sk_sndtimeo = sk->sk_sndtimeo;

@@ -207,6 +207,7 @@ static inline struct falcon_sock *falcon_sk(const struct sock *sk)
  * @orphan:	counted in falcon_net_sock::nr_orphans
  * @err:	with FALCON_EP_DEAD, negative errno
  * @inflight:	transactions pushed and not completed
+ * @rate:	SO_MAX_PACING_RATE that the connection knows of; 0: none
  * @refs:	the connection, @work and an RCU call-back hold one each
  * @work:	time-outs of the socket; after they parted, of the endpoint
  * @put_sk:	socket whose reference @rcu drops
@@ -224,6 +225,7 @@ struct falcon_ep {
 	bool orphan;
 	int err;
 	unsigned int inflight;
+	unsigned long rate;
 	struct list_head rx;
 	struct list_head done;
 	struct list_head held;

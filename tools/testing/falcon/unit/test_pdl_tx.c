@@ -337,6 +337,83 @@ TEST(no_pacing_once_the_window_recovers_10_6_2_1)
 	EXPECT_EQ(s.tx.depart_ns, 0);
 }
 
+/* A connection with a rate: packets depart their length apart */
+TEST(rate_is_kept_by_departure_times)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	falcon_core_set_rate(&s.c, 1000000);
+	for (i = 0; i < 9; i++)
+		solo_push(&s, 1000);
+	for (i = 0; i < 9; i++) {
+		solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, i);
+		EXPECT_EQ(s.tx.depart_ns, i ? s.now + i * MS : 0);
+	}
+	/* no rate any more */
+	falcon_core_set_rate(&s.c, 0);
+	solo_push(&s, 1000);
+	s.now += 9 * MS;
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 9);
+	EXPECT_EQ(s.tx.depart_ns, 0);
+}
+
+/* What departs later than in 20 ms is not formed yet, and a timer says when */
+TEST(rate_forms_packets_at_the_last_moment)
+{
+	u64 start;
+
+	solo_init(&s, true);
+	start = s.now;
+	falcon_core_set_rate(&s.c, 20000);	/* 50 ms apart */
+	solo_push(&s, 1000);
+	solo_push(&s, 1000);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_quiet(&s);
+	EXPECT_EQ(s.c.pace_due_ns, start + 30 * MS);
+	solo_back(&s, 0, 1);
+	EXPECT_TRUE(falcon_core_next_timer(&s.c) <= start + 30 * MS);
+	s.now = start + 30 * MS;
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_EQ(s.tx.depart_ns, start + 50 * MS);
+}
+
+/* A timer that is late makes no rate slower; silence saves nothing up */
+TEST(rate_makes_up_lateness_not_silence)
+{
+	u64 start;
+	u32 i;
+
+	solo_init(&s, true);
+	start = s.now;
+	falcon_core_set_rate(&s.c, 100000);	/* 10 ms apart */
+	for (i = 0; i < 8; i++)
+		solo_push(&s, 1000);
+	for (i = 0; i < 3; i++)
+		solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, i);
+	solo_expect_quiet(&s);
+	solo_back(&s, 0, 3);
+	s.now = start + 55 * MS;
+	for (i = 3; i < 6; i++) {
+		solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, i);
+		EXPECT_EQ(s.tx.depart_ns, 0);
+	}
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 6);
+	EXPECT_EQ(s.tx.depart_ns, start + 60 * MS);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 7);
+	solo_expect_quiet(&s);
+	solo_back(&s, 0, 8);
+	s.now += 500 * MS;
+	solo_expect_quiet(&s);
+	start = s.now;
+	solo_push(&s, 1000);
+	solo_push(&s, 1000);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 8);
+	EXPECT_EQ(s.tx.depart_ns, 0);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 9);
+	EXPECT_EQ(s.tx.depart_ns, start + 10 * MS);
+}
+
 /* spec: 8.2.1.1-1 8.3-2 9.1.3-3 ordered: RSN order across both windows */
 TEST(ordered_rsn_order_across_windows_9_1_3)
 {

@@ -50,6 +50,7 @@ static struct {
 	__u64 chunk;		/* bytes a send() or recv() */
 	__u64 pause_ms;		/* receiver: sleep after the first bytes */
 	__u64 every_us;		/* sender: between two chunks */
+	__u64 rate;		/* SO_MAX_PACING_RATE */
 	__u64 sndbuf;
 	__u64 rcvbuf;
 	__u64 flows;
@@ -78,6 +79,7 @@ static const char help[] =
 	"  -x COMMAND          sender: run it before closing\n"
 	"  -w MS               receiver: sleep after the first bytes\n"
 	"  -e US               sender: wait between two calls\n"
+	"  -r BYTES            a second, at most (SO_MAX_PACING_RATE)\n"
 	"  -S BYTES, -R BYTES  send and receive buffer\n"
 	"  -F N, -C NAME       Falcon: flows, congestion control\n"
 	"  -L N                N ping-pongs of -m bytes; both ends need it\n"
@@ -198,6 +200,7 @@ static int new_socket(int family)
 		die("socket");
 	set_int(fd, SOL_SOCKET, SO_SNDBUF, opt.sndbuf);
 	set_int(fd, SOL_SOCKET, SO_RCVBUF, opt.rcvbuf);
+	set_int(fd, SOL_SOCKET, SO_MAX_PACING_RATE, opt.rate);
 	set_int(fd, SOL_SOCKET, SO_REUSEADDR, opt.receive);
 	if (opt.protocol != IPPROTO_FALCON) {
 		set_int(fd, IPPROTO_TCP, TCP_NODELAY, opt.pings);
@@ -569,6 +572,8 @@ static __u64 *number_option(int c)
 		return &opt.pause_ms;
 	case 'e':
 		return &opt.every_us;
+	case 'r':
+		return &opt.rate;
 	case 'S':
 		return &opt.sndbuf;
 	case 'R':
@@ -614,7 +619,7 @@ static void take(int c)
 
 static void parse(int argc, char **argv)
 {
-	static const char options[] = "lP:p:t:46f:b:o:m:x:w:e:S:R:F:C:L:h";
+	static const char options[] = "lP:p:t:46f:b:o:m:x:w:e:r:S:R:F:C:L:h";
 	int c;
 
 	while ((c = getopt(argc, argv, options)) != -1)
