@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+#
+# e2100_wire.py - how long packets of Falcon are on a wire, by the kernel's
+# stamps of packet sockets at both of its ends: a measure that knows nothing of
+# the clocks of NICs.
+#
+#	e2100_wire.py capture DEVICE in|out FILE	until it gets SIGTERM
+#	e2100_wire.py delays OUT-FILE IN-FILE		percentiles, us
+#	e2100_wire.py paced FILE RATE BYTES		of how late packets passed,
+#							us, and the goodput
+#
+# RATE is of payload, in bytes a second, as is the goodput: BYTES are all that
+# the application had to send, whatever was sent twice. Late is what passed after
+# its place in a comb of that rate, laid so that nothing is early.
+#
+# A packet is told by its source, SPI and IV, which no other packet has.
+
+import signal
+import socket
+import struct
+import sys
+
+PSP_PORT = 1000
+SO_TIMESTAMPNS = 35
+SO_RCVBUFFORCE = 33
+HEADERS = 8 + 24 + 28   # UDP, PSP, push data
+PSP_NONE = 15
+PSP_ICV = 16
+
+
+def packet_of(frame):
+    """What tells a packet of Falcon from all others and its payload, or None"""
+    kind = struct.unpack_from("!H", frame, 12)[0]
+    if kind == 0x0800 and frame[23] == socket.IPPROTO_UDP:
+        src, udp = frame[26:30], 14 + (frame[14] & 15) * 4
+    elif kind == 0x86dd and frame[20] == socket.IPPROTO_UDP:
+        src, udp = frame[22:38], 54
+    else:
+        return None
+    if struct.unpack_from("!H", frame, udp + 2)[0] != PSP_PORT:
+        return None
+    size = struct.unpack_from("!H", frame, udp + 4)[0] - HEADERS
+    if frame[udp + 11] >> 2 & 15 != PSP_NONE:
+        size -= PSP_ICV
+    return f"{(src + frame[udp + 12:udp + 24]).hex()} {size}"
+
+
+def capture(device, direction, path):
+    """A line for each packet: its key, payload, and when it passed, ns"""
+    sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+    sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+    sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
+    sock.bind((device, 0))
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    with open(path, "w", encoding="ascii") as out:
+        print("capturing", flush=True)
+        try:
+            while True:
+                frame, aux, _, addr = sock.recvmsg(128, 64)
+                outgoing = addr[2] == socket.PACKET_OUTGOING
+                packet = packet_of(frame)
+                if packet and outgoing == (direction == "out"):
+                    sec, ns = struct.unpack("qq", aux[0][2][:16])
+                    out.write(f"{packet} {sec * 10**9 + ns}\n")
+        except KeyboardInterrupt:
+            pass
+
+
+def passed(path):
+    """{key: ns} of what capture() has written"""
+    with open(path, encoding="ascii") as f:
+        return {key: int(ns) for key, _, ns in map(str.split, f)}
+
+
+def percentiles(us):
+    """As text, of a list of numbers"""
+    us = sorted(us)
+    if not us:
+        sys.exit("no packet was captured")
+
+    def at(fraction):
+        return us[int(len(us) * fraction)]
+
+    return f"n {len(us)} min {us[0]} p50 {at(.5)} p90 {at(.9)} p99 {at(.99)}"
+
+
+def delays(begin, end):
+    """Percentiles of the time between two captures"""
+    begin, end = passed(begin), passed(end)
+    print(percentiles([(end[k] - begin[k]) // 1000
+                       for k in begin.keys() & end.keys()]))
+
+
+def paced(path, rate, useful):
+    """How well the data packets of a capture keep to a rate"""
+    late, before = [], 0
+    with open(path, encoding="ascii") as f:
+        packets = [(int(size), int(ns)) for _, size, ns in map(str.split, f)]
+    packets = [p for p in packets if p[0] >= 512]
+    for size, ns in packets:
+        late.append(ns - before * 10**9 / rate)
+        before += size
+    first = min(late)
+    span = packets[-1][1] - packets[0][1]
+    print(percentiles([int(ns - first) // 1000 for ns in late]),
+          "rate", int((useful - packets[-1][0]) * 10**9 / span))
+
+
+if sys.argv[1] == "capture":
+    capture(*sys.argv[2:])
+elif sys.argv[1] == "delays":
+    delays(*sys.argv[2:])
+else:
+    paced(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
