@@ -191,7 +191,7 @@ memory_of_one_peer_is_bounded()
 	make_pair
 	in_b sysctl -q net.falcon.peer_rx_pkts=64 net.falcon.peer_rx_bytes=65536
 	for port in 7000 7001; do
-		in_b falcon_xfer -l -P $port -b 2M -R 8192 -w 4000 &
+		in_b falcon_xfer -l -P $port -b 2M -R 8192 -w 8000 &
 		in_a falcon_xfer -P $port -b 2M $B4 >"$scratch/$port" &
 	done
 	within 60 memory_refused
