@@ -143,7 +143,7 @@ nonces_are_new_across_rotations()
 module_goes()
 {
 	modprobe -r falcon_psp_test falcon_ib 2>/dev/null || :
-	within 90 modprobe -r falcon
+	within 120 modprobe -r falcon
 }
 
 # What had the keys before has forgotten which IVs it took: all keys are new.
