@@ -158,6 +158,7 @@ static void falcon_conn_free(struct work_struct *work)
 	falcon_cm_sec_free(conn);
 	falcon_host_leave(conn);
 	falcon_free_held(conn);
+	falcon_peer_leave(conn);
 	dst_release(rcu_dereference_protected(conn->dst, true));
 	if (conn->core.cfg.fae)
 		falcon_fae_put(conn->core.cfg.fae);
@@ -871,6 +872,7 @@ int falcon_conn_start(struct falcon_conn *conn,
 	own.flow_burst = falcon_udp_train_pkts(conn->fn, cfg->mtu);
 	falcon_core_init(&conn->core, &own, &conn->fn->res, now);
 	conn->core.peer_pool = falcon_host_pool(conn);
+	falcon_peer_join(conn);
 	conn->mtu = cfg->mtu;
 	conn->established_ns = now;
 	conn->last_rx_ns = now;
@@ -1329,6 +1331,7 @@ int falcon_conn_net_init(struct falcon_net *fn)
 	xa_init_flags(&fn->conns, XA_FLAGS_LOCK_BH);
 	atomic_set(&fn->nr_conns, 0);
 	atomic_set(&fn->nr_quarantined, 0);
+	spin_lock_init(&fn->peer_lock);
 	INIT_DELAYED_WORK(&fn->reap_work, falcon_cid_reap);
 	do {
 		fn->dest_fn = get_random_u32() >> 8;

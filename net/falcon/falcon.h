@@ -6,9 +6,9 @@
  * One direction of calls: sockets and verbs -> ulp.c, cm/ -> conn.c -> core/;
  * effects of core -> udp.c -> nic. Nothing below includes anything above.
  *
- * Locks, outermost first: socket lock, falcon_conn::lock. The connection lock
- * is taken with bottom halves disabled; under it nothing transmits, delivers
- * or completes. Look-ups are RCU.
+ * Locks, outermost first: socket lock, falcon_conn::lock, falcon_net::peer_lock.
+ * The connection lock is taken with bottom halves disabled; under it nothing
+ * transmits, delivers or completes. Look-ups are RCU.
  */
 #ifndef _FALCON_H
 #define _FALCON_H
@@ -97,6 +97,8 @@ struct falcon_sysctls {
 	char fae[FALCON_FAE_NAME_MAX];	/* congestion control of new connections */
 };
 
+#define FALCON_PEER_BITS	8
+
 /**
  * struct falcon_net - Falcon in one network namespace
  * @net:	the namespace
@@ -118,6 +120,8 @@ struct falcon_sysctls {
  * @sysctl:	settings
  * @sysctl_hdr:	their files
  * @reap_work:	ends the rest of quarantined CIDs
+ * @peer_lock:	of @peers; innermost
+ * @peers:	peer.c: what connections between two hosts share
  * @sock:	sock.c: port table
  */
 struct falcon_net {
@@ -138,6 +142,8 @@ struct falcon_net {
 	struct falcon_sysctls sysctl;
 	struct ctl_table_header *sysctl_hdr;
 	struct delayed_work reap_work;	/* quarantined CIDs */
+	spinlock_t peer_lock;		/* of @peers */
+	struct hlist_head peers[1 << FALCON_PEER_BITS];
 	void *sock;			/* sock/sock.c: port table */
 };
 
@@ -361,6 +367,10 @@ struct dst_entry *falcon_path_dst(struct falcon_conn *conn);
 int falcon_path_mtu(struct falcon_conn *conn);
 int falcon_path_route(struct net *net, struct falcon_path *path);
 void falcon_udp_tx_exit(void);
+
+/* peer.c */
+void falcon_peer_join(struct falcon_conn *conn);
+void falcon_peer_leave(struct falcon_conn *conn);
 
 /* fae.c: congestion control events of a softirq batch */
 #define FALCON_FAE_SLOTS	1024	/* of the queue of a CPU */

@@ -83,7 +83,9 @@ static void falcon_flow_snapshot(struct falcon_flow_snap *s,
 			 fl->outstanding[FALCON_WIN_DATA];
 	s->delay = fl->delay_state;
 	/* No delay was measured yet: U32_MAX. */
-	s->min_delay = fl->min_delay == U32_MAX ? 0 : fl->min_delay;
+	s->min_delay = falcon_fae_least(&conn->core, fl);
+	if (s->min_delay == U32_MAX)
+		s->min_delay = 0;
 	s->target = cfg->delay_target;
 	if (!cfg->delay_absolute)
 		s->target += s->min_delay;

@@ -15,6 +15,7 @@
 #define _FALCON_TRACE_H
 
 #include <linux/tracepoint.h>
+#include "core/fae.h"
 #include "falcon.h"
 
 TRACE_DEFINE_ENUM(FALCON_PKT_PULL_REQ);
@@ -253,13 +254,13 @@ static inline bool falcon_cc_changed(const struct falcon_cc_state *old,
 /* The delay that windows are held to: absolute, or above the smallest seen. */
 static inline u32 falcon_cc_target(const struct falcon_conn *conn, u8 flow)
 {
-	const struct falcon_core_cfg *cfg = &conn->core.cfg;
+	const struct falcon_core *c = &conn->core;
+	u32 least = falcon_fae_least(c, &c->flow[flow]);
 
 	/* U32_MAX: no delay was measured yet. */
-	if (cfg->delay_absolute ||
-	    conn->core.flow[flow].min_delay == U32_MAX)
-		return cfg->delay_target;
-	return cfg->delay_target + conn->core.flow[flow].min_delay;
+	if (c->cfg.delay_absolute || least == U32_MAX)
+		return c->cfg.delay_target;
+	return c->cfg.delay_target + least;
 }
 #endif
 

@@ -333,6 +333,19 @@ struct falcon_tx {
 	u64 depart_ns;
 };
 
+/**
+ * struct falcon_least - what the connections between two hosts know together
+ * @delay:	smallest fabric delay of any, 131.072 ns units
+ * @seen_ns:	when one last knew of it
+ *
+ * Read and written without a lock: who overwrites news of another brings it
+ * again with the next sample.
+ */
+struct falcon_least {
+	u32 delay;
+	u64 seen_ns;
+};
+
 /* A flow: its own path label, fabric window and RACK state (DESIGN: multipath) */
 struct falcon_flow {
 	struct list_head sent;		/* in flight, in transmission order */
@@ -548,6 +561,7 @@ struct falcon_core {
 	u64 pace_ns;			/* by it, the next packet departs */
 	u64 pace_due_ns;		/* early enough to form it */
 	bool pace_waits;		/* what comes next has waited for that */
+	struct falcon_least *least;	/* of all to the same peer, or NULL */
 };
 
 /* What becomes of a packet given to falcon_core_rx(). */
@@ -590,6 +604,13 @@ int falcon_core_target_respond(struct falcon_core *c, struct falcon_rxpkt *rx,
 			       u16 len, u64 now_ns);
 void falcon_core_rx_level(struct falcon_core *c, u8 level);
 void falcon_core_set_rate(struct falcon_core *c, u64 bytes_per_s);
+
+/* Before the first packet; @least outlives the connection. */
+static inline void falcon_core_share(struct falcon_core *c,
+				     struct falcon_least *least)
+{
+	c->least = least;
+}
 
 /* Packets and time. */
 enum falcon_rx_verdict falcon_core_rx(struct falcon_core *c,

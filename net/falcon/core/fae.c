@@ -107,6 +107,39 @@ static void falcon_fae_event_begin(struct falcon_core *c, u8 f, u64 now_ns,
 	fl->fae_event_ns = now_ns;
 }
 
+/**
+ * falcon_least_init() - nothing is known yet
+ * @least:	of connections between two hosts
+ */
+void falcon_least_init(struct falcon_least *least)
+{
+	least->delay = FAE_NO_DELAY;
+	least->seen_ns = 0;
+}
+
+/*
+ * A connection that begins in a crowd sees no delay without the crowd's queue;
+ * were that its path's, it would drive the others away. So the smallest delay
+ * is that of all connections between two hosts. It lasts as long as one of them
+ * that is in use knows of it, and min_delay_window_ms longer. The time of that
+ * is written now and then only: its cache line is everybody's.
+ */
+static void falcon_fae_share(struct falcon_least *least, u32 delay, u64 now_ns)
+{
+	u64 window_ns = falcon_fae_params.min_delay_window_ms * 1000000ULL;
+	u64 seen_ns = READ_ONCE(least->seen_ns);
+	u32 known = READ_ONCE(least->delay);
+
+	if (now_ns < seen_ns)
+		return;
+	if (delay < known || now_ns - seen_ns > window_ns) {
+		WRITE_ONCE(least->delay, delay);
+		WRITE_ONCE(least->seen_ns, now_ns);
+	} else if (delay == known && now_ns - seen_ns > window_ns / 16) {
+		WRITE_ONCE(least->seen_ns, now_ns);
+	}
+}
+
 /*
  * The smallest delay of a flow is its path's, without queues. It cannot simply
  * age: a flow that fills the bottleneck alone never sees its own queue empty,
@@ -118,7 +151,8 @@ static void falcon_fae_event_begin(struct falcon_core *c, u8 f, u64 now_ns,
  * A delay of 0, which is all that is left of one below zero, is of stamps that
  * do not belong together: it must not shrink the target for ever.
  */
-static void falcon_fae_min_delay(struct falcon_flow *fl, u32 delay, u64 now_ns)
+static void falcon_fae_min_delay(struct falcon_core *c, struct falcon_flow *fl,
+				 u32 delay, u64 now_ns)
 {
 	if (!delay)
 		return;
@@ -135,11 +169,28 @@ static void falcon_fae_min_delay(struct falcon_flow *fl, u32 delay, u64 now_ns)
 		fl->few_delay = FAE_NO_DELAY;
 		fl->few_since_ns = now_ns;
 	}
+	if (c->least)
+		falcon_fae_share(c->least, fl->min_delay, now_ns);
+}
+
+/**
+ * falcon_fae_least() - the smallest delay that a flow goes by
+ * @c:		connection
+ * @fl:		its flow
+ *
+ * Context: Connection lock held.
+ * Return: the flow's own, or a smaller one between the same hosts, units;
+ * U32_MAX: none is known.
+ */
+u32 falcon_fae_least(const struct falcon_core *c, const struct falcon_flow *fl)
+{
+	return c->least ? min(READ_ONCE(c->least->delay), fl->min_delay) :
+			  fl->min_delay;
 }
 
 /*
  * base_delay_target: 10.3 has it absolute, made for one known fabric. On any
- * other it is what queueing may add to the flow's own smallest delay.
+ * other it is what queueing may add to the smallest delay.
  */
 static u32 falcon_fae_base_target(const struct falcon_core *c,
 				  const struct falcon_flow *fl,
@@ -148,9 +199,8 @@ static u32 falcon_fae_base_target(const struct falcon_core *c,
 	u32 base = 0;
 
 	if (!c->cfg.delay_absolute) {
-		if (fl->min_delay != FAE_NO_DELAY)
-			base = fl->min_delay;
-		else
+		base = falcon_fae_least(c, fl);
+		if (base == FAE_NO_DELAY)
 			base = ev->rtt_valid ? falcon_fae_delay(ev) :
 					       fl->delay_state;
 	}
@@ -299,7 +349,7 @@ static void falcon_fae_event_rx(struct falcon_core *c,
 	falcon_fae_event_begin(c, meta->flow, meta->now_ns, ev);
 	falcon_fae_sample(pi, meta, ev);
 	if (ev->rtt_valid)
-		falcon_fae_min_delay(&c->flow[meta->flow],
+		falcon_fae_min_delay(c, &c->flow[meta->flow],
 				     falcon_fae_delay(ev), meta->now_ns);
 	ev->forward_hops = pi->hops;
 	ev->rx_buffer_level = pi->rx_level;

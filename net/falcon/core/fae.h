@@ -12,6 +12,8 @@
 #include <net/falcon_fae.h>
 
 struct falcon_core;
+struct falcon_flow;
+struct falcon_least;
 struct falcon_pkt_info;
 struct falcon_rx_meta;
 
@@ -136,6 +138,8 @@ void falcon_fae_retx(struct falcon_core *c, u8 flow,
 
 void falcon_fae_run(struct falcon_core *c, struct falcon_fae_event *ev,
 		    u64 now_ns);
+void falcon_least_init(struct falcon_least *least);
+u32 falcon_fae_least(const struct falcon_core *c, const struct falcon_flow *fl);
 void falcon_fae_arrived(struct falcon_core *c, u8 flow, bool duplicate,
 			u64 now_ns);
 bool falcon_fae_event_due(const struct falcon_fae_params *p, u32 depth,

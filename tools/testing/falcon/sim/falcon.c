@@ -400,8 +400,34 @@ void sim_falcon_windows(u32 max_pkts, u32 init_fcwnd_pkts)
 		sim_die("windows out of range");
 }
 
+/* What connections from one host to another know together */
+struct pair_least {
+	struct list_head node;
+	const struct sim_host *from;
+	const struct sim_host *to;
+	struct falcon_least least;
+};
+
+static LIST_HEAD(leasts);
+
+static struct falcon_least *least_of(const struct sim_host *from,
+				     const struct sim_host *to)
+{
+	struct pair_least *pl;
+
+	list_for_each_entry(pl, &leasts, node)
+		if (pl->from == from && pl->to == to)
+			return &pl->least;
+	pl = sim_alloc(sizeof(*pl));
+	pl->from = from;
+	pl->to = to;
+	falcon_least_init(&pl->least);
+	list_add(&pl->node, &leasts);
+	return &pl->least;
+}
+
 static void end_init(struct sim_falcon *f, const struct falcon_core_cfg *cfg,
-		     struct sim_host *host)
+		     struct sim_host *host, const struct sim_host *peer)
 {
 	sim_ep_init(&f->ep, &sim_falcon_transport, host);
 	INIT_LIST_HEAD(&f->msgs);
@@ -410,6 +436,7 @@ static void end_init(struct sim_falcon *f, const struct falcon_core_cfg *cfg,
 	if (!host->unblock.fn)
 		sim_event_init(&host->unblock, unblock);
 	falcon_core_init(&f->c, cfg, &host->res, sim_now_ns());
+	falcon_core_share(&f->c, least_of(host, peer));
 }
 
 /**
@@ -431,8 +458,8 @@ void sim_falcon_pair(const struct falcon_core_cfg *cfg, struct sim_host *a,
 	mirror.cid = cfg->peer_cid;
 	mirror.peer_cid = cfg->cid;
 	mirror.flow_seed = sim_rand();
-	end_init(end_a, &mine, a);
-	end_init(end_b, &mirror, b);
+	end_init(end_a, &mine, a, b);
+	end_init(end_b, &mirror, b, a);
 	end_a->ep.peer = &end_b->ep;
 	end_b->ep.peer = &end_a->ep;
 }

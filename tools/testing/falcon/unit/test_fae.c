@@ -387,6 +387,81 @@ TEST(smallest_delay_of_a_flow_of_few_packets)
 	EXPECT_EQ(seen.base_delay_target, 120 + 191);
 }
 
+static struct falcon_core other;
+static struct falcon_least least;
+
+/* @c and @other between the same two hosts */
+static void begin_shared(void)
+{
+	begin(&spy);
+	other = c;
+	falcon_least_init(&least);
+	falcon_core_share(&other, &least);
+	falcon_core_share(&c, &least);
+}
+
+static void other_ack_delay(u32 delay, u64 ns)
+{
+	meta.now_ns += ns;
+	meta.t_tx = pi.echo_t2 + 10;
+	meta.t_rx = pi.echo_t1 + 10 + delay;
+	falcon_fae_ack(&other, &pi, &meta, false);
+}
+
+/*
+ * spec: 10.3+4 a connection that begins in a crowd has the smallest delay of
+ * those before it
+ */
+TEST(smallest_delay_is_of_all_between_two_hosts)
+{
+	begin_shared();
+	other_ack_delay(100, 1000);
+	ack_delay(900, 1000);
+	EXPECT_EQ(seen.base_delay_target, 100 + 191);
+	ack_delay(90, 1000);
+	other_ack_delay(800, 1000);
+	EXPECT_EQ(seen.base_delay_target, 90 + 191);
+	/* Without others it is its own. */
+	falcon_core_share(&c, NULL);
+	ack_delay(700, 1000);
+	EXPECT_EQ(seen.base_delay_target, 90 + 191);
+}
+
+/* spec: 10.3+4 it lasts while one that is in use knows of it */
+TEST(smallest_delay_lasts_while_somebody_knows)
+{
+	unsigned int s;
+
+	begin_shared();
+	other_ack_delay(100, 1000);
+	for (s = 0; s < 30; s++) {
+		other_ack_delay(500, SEC / 2);
+		ack_delay(900, SEC / 2);
+		ASSERT_EQ(seen.base_delay_target, 100 + 191);
+	}
+}
+
+/* spec: 10.3+4 and is forgotten when none has for min_delay_window_ms */
+TEST(smallest_delay_that_nobody_knows_is_forgotten)
+{
+	unsigned int s;
+
+	begin_shared();
+	other_ack_delay(100, 1000);
+	for (s = 0; s < 9; s++) {
+		ack_delay(900, SEC);
+		ASSERT_EQ(seen.base_delay_target, 100 + 191);
+	}
+	ack_delay(950, SEC);
+	ack_delay(950, SEC);
+	EXPECT_EQ(seen.base_delay_target, 900 + 191);
+	/* Who still knows brings it again. */
+	other_ack_delay(950, SEC);
+	EXPECT_EQ(seen.base_delay_target, 100 + 191);
+	ack_delay(950, SEC);
+	EXPECT_EQ(seen.base_delay_target, 100 + 191);
+}
+
 /* spec: 10.3+1 base_delay_target has 24 bits */
 TEST(delay_target_saturates)
 {
