@@ -85,6 +85,10 @@ struct sim_pair {
 	struct sim_model *mb;
 };
 
+/* Hosts of 200 Gb/s at one switch, which most experiments begin with */
+#define SIM_RACK_MBPS	200000
+void sim_rack(struct sim_net *net, u32 hosts, u64 rtt_ps);
+
 /* @transport is "falcon" or the name of a model; @model may be NULL for Falcon */
 void sim_open(struct sim_pair *p, const char *transport,
 	      const struct falcon_core_cfg *falcon,

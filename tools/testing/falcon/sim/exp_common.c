@@ -17,6 +17,16 @@ static const struct sim_model_ops *find_model(const char *name)
 	sim_die("no transport %s", name);
 }
 
+void sim_rack(struct sim_net *net, u32 hosts, u64 rtt_ps)
+{
+	struct sim_net_cfg topo = {
+		.hosts = hosts, .leaves = 1, .host_mbps = SIM_RACK_MBPS,
+		.rtt_ps = rtt_ps, .buffer_bytes = 32 << 20,
+	};
+
+	sim_net_init(net, &topo);
+}
+
 void sim_open(struct sim_pair *p, const char *transport,
 	      const struct falcon_core_cfg *falcon,
 	      const struct sim_model_cfg *model, struct sim_host *a,

@@ -12,7 +12,7 @@
 #include <string.h>
 #include "exps.h"
 
-#define LINK_MBPS	200000
+#define LINK_MBPS	SIM_RACK_MBPS
 #define RTT_PS		(10 * SIM_US)
 #define PIPE_PS		(300 * SIM_NS)
 #define PCIE_PS		(400 * SIM_NS)
@@ -95,10 +95,6 @@ static void latency_run(u32 cell, FILE *csv)
 {
 	u32 bytes = sizes[cell % ARRAY_SIZE(sizes)];
 	const char *transport = transports[cell / ARRAY_SIZE(sizes)];
-	struct sim_net_cfg topo = {
-		.hosts = 2, .leaves = 1, .host_mbps = LINK_MBPS,
-		.rtt_ps = RTT_PS, .buffer_bytes = 32 << 20,
-	};
 	struct sim_model_cfg model = { .window_pkts = 4096, .rto_ps = SIM_MS };
 	struct pingpong pp = {
 		.bytes = bytes,
@@ -111,7 +107,7 @@ static void latency_run(u32 cell, FILE *csv)
 	struct sim_net net;
 	double best;
 
-	sim_net_init(&net, &topo);
+	sim_rack(&net, 2, RTT_PS);
 	for (i = 0; i < 2; i++) {
 		net.host[i].nic.pipe_ps = PIPE_PS;
 		net.host[i].nic.pcie_ps = PCIE_PS;

@@ -12,7 +12,7 @@
 #include <string.h>
 #include "exps.h"
 
-#define LINK_MBPS	200000
+#define LINK_MBPS	SIM_RACK_MBPS
 #define MSG_BYTES	8192
 #define DEPTH		512
 
@@ -66,10 +66,6 @@ static void loss_run(u32 cell, FILE *csv)
 	const struct path *path = &paths[rest / ARRAY_SIZE(transports) %
 					 ARRAY_SIZE(paths)];
 	u32 op = rest / ARRAY_SIZE(transports) / ARRAY_SIZE(paths);
-	struct sim_net_cfg topo = {
-		.hosts = 2, .leaves = 1, .host_mbps = LINK_MBPS,
-		.rtt_ps = path->rtt_us * SIM_US, .buffer_bytes = 32 << 20,
-	};
 	struct sim_model_cfg model = {
 		.window_pkts = 4096, .rto_ps = SIM_MS,
 	};
@@ -86,10 +82,10 @@ static void loss_run(u32 cell, FILE *csv)
 	if (strcmp(transport, "falcon") && path->window != 128)
 		return;
 	if (!strcmp(transport, "roce-sr")) {
-		model.window_pkts = sim_bdp_pkts(LINK_MBPS, topo.rtt_ps) + 2;
+		model.window_pkts = sim_bdp_pkts(LINK_MBPS, path->rtt_us * SIM_US) + 2;
 		model.rto_ps = 320 * SIM_US;
 	}
-	sim_net_init(&net, &topo);
+	sim_rack(&net, 2, path->rtt_us * SIM_US);
 	sim_falcon_cfg(&cfg);
 	sim_falcon_widen(&cfg, path->window / 256);
 	sim_falcon_windows(1023, 32);

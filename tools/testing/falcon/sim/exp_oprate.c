@@ -6,7 +6,7 @@
  */
 #include "exps.h"
 
-#define LINK_MBPS	200000
+#define LINK_MBPS	SIM_RACK_MBPS
 #define RTT_PS		(5 * SIM_US)
 
 static const u32 conns[] = { 1, 2, 4, 8, 12, 16 };
@@ -18,10 +18,6 @@ static u32 oprate_cells(void)
 
 static void oprate_run(u32 cell, FILE *csv)
 {
-	struct sim_net_cfg topo = {
-		.hosts = 2, .leaves = 1, .host_mbps = LINK_MBPS,
-		.rtt_ps = RTT_PS, .buffer_bytes = 32 << 20,
-	};
 	u64 len = sim_scale == SIM_SMOKE ? 100 * SIM_US : SIM_MS;
 	u32 nr = conns[cell], i;
 	struct sim_pair *pair = sim_alloc(nr * sizeof(*pair));
@@ -30,7 +26,7 @@ static void oprate_run(u32 cell, FILE *csv)
 	struct sim_net net;
 	u64 ops = 0;
 
-	sim_net_init(&net, &topo);
+	sim_rack(&net, 2, RTT_PS);
 	for (i = 0; i < 2; i++) {
 		net.host[i].nic.conn_gap_ps = 50 * SIM_NS;
 		net.host[i].nic.pkt_gap_ps = SIM_US / 120;

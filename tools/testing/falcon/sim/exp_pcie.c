@@ -15,7 +15,7 @@
 #include <string.h>
 #include "exps.h"
 
-#define LINK_MBPS	200000
+#define LINK_MBPS	SIM_RACK_MBPS
 #define SLOW_MBPS	100000
 #define BUFFER		1048576
 #define STEP_PS		(5 * SIM_US)
@@ -44,10 +44,6 @@ static u32 pcie_cells(void)
 
 static void build(struct pcie *x, const char *transport, u32 rtt_us)
 {
-	struct sim_net_cfg topo = {
-		.hosts = 2, .leaves = 1, .host_mbps = LINK_MBPS,
-		.rtt_ps = rtt_us * SIM_US, .buffer_bytes = 32 << 20,
-	};
 	struct sim_model_cfg model = {
 		.window_pkts = 1024, .rate_mbps = LINK_MBPS, .dcqcn = true,
 		.rto_ps = SIM_MS,
@@ -55,7 +51,7 @@ static void build(struct pcie *x, const char *transport, u32 rtt_us)
 	struct falcon_core_cfg cfg;
 	u32 i;
 
-	sim_net_init(&x->net, &topo);
+	sim_rack(&x->net, 2, rtt_us * SIM_US);
 	x->net.host[1].nic.rx_buffer = BUFFER;
 	x->net.host[1].nic.pcie_mbps = LINK_MBPS;
 	x->net.host[1].nic.pcie_ps = 400 * SIM_NS;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "exps.h"
 
-#define LINK_MBPS	200000
+#define LINK_MBPS	SIM_RACK_MBPS
 #define RTT_PS		(10 * SIM_US)
 #define LATE_PS		(5 * SIM_US)
 
@@ -43,10 +43,6 @@ static void recovery_run(u32 cell, FILE *csv)
 	u32 policy = cell % ARRAY_SIZE(policies);
 	u32 network = cell / ARRAY_SIZE(policies) % ARRAY_SIZE(networks);
 	bool stream = cell < ARRAY_SIZE(policies) * ARRAY_SIZE(networks);
-	struct sim_net_cfg topo = {
-		.hosts = 2, .leaves = 1, .host_mbps = LINK_MBPS,
-		.rtt_ps = RTT_PS, .buffer_bytes = 32 << 20,
-	};
 	struct sim_samples latency = { 0 };
 	struct sim_load load = {
 		.op = SIM_WRITE, .bytes = 16384, .depth = stream ? 128 : 1,
@@ -61,7 +57,7 @@ static void recovery_run(u32 cell, FILE *csv)
 
 	if (!stream)
 		len *= 10;
-	sim_net_init(&net, &topo);
+	sim_rack(&net, 2, RTT_PS);
 	sim_falcon_cfg(&cfg);
 	cfg.loss = policies[policy].loss;
 	sim_open(&pair, "falcon", &cfg, NULL, &net.host[0], &net.host[1]);

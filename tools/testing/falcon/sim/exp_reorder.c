@@ -7,7 +7,7 @@
 #include <string.h>
 #include "exps.h"
 
-#define LINK_MBPS	200000
+#define LINK_MBPS	SIM_RACK_MBPS
 #define RTT_PS		(10 * SIM_US)
 #define LATE_PS		(5 * SIM_US)
 
@@ -26,10 +26,6 @@ static void reorder_run(u32 cell, FILE *csv)
 {
 	u32 late = late_ppm[cell % ARRAY_SIZE(late_ppm)];
 	const char *transport = transports[cell / ARRAY_SIZE(late_ppm)];
-	struct sim_net_cfg topo = {
-		.hosts = 2, .leaves = 1, .host_mbps = LINK_MBPS,
-		.rtt_ps = RTT_PS, .buffer_bytes = 32 << 20,
-	};
 	struct sim_model_cfg model = { .window_pkts = 128, .rto_ps = SIM_MS };
 	struct sim_load load = {
 		.op = SIM_WRITE, .bytes = 8192, .depth = 256,
@@ -41,7 +37,7 @@ static void reorder_run(u32 cell, FILE *csv)
 	struct sim_net net;
 	u64 retx, bytes;
 
-	sim_net_init(&net, &topo);
+	sim_rack(&net, 2, RTT_PS);
 	sim_falcon_cfg(&cfg);
 	if (!strcmp(transport, "falcon-ooo"))
 		cfg.loss = FALCON_LOSS_OOO | FALCON_LOSS_OWN;

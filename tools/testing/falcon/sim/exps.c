@@ -14,5 +14,7 @@ const struct sim_exp * const sim_exps[] = {
 	&exp_scale,
 	&exp_isolation,
 	&exp_multipath,
+	&exp_plb,
+	&exp_engine,
 	NULL
 };

@@ -16,5 +16,7 @@ extern const struct sim_exp exp_recovery;
 extern const struct sim_exp exp_scale;
 extern const struct sim_exp exp_isolation;
 extern const struct sim_exp exp_multipath;
+extern const struct sim_exp exp_plb;
+extern const struct sim_exp exp_engine;
 
 #endif

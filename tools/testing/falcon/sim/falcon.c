@@ -7,6 +7,7 @@
 #include "work.h"
 
 #define ULP_HDR		16	/* that of a read or write, in a pull request */
+#define ENGINE_SLOTS	1024
 #define UNBLOCK_PS	(200 * SIM_NS)	/* until those that wait try again */
 
 /* A transaction of a message: the payload handle of all its packets */
@@ -309,6 +310,42 @@ static struct sim_pkt *falcon_tx(struct sim_ep *ep, bool urgent)
 	return pkt;
 }
 
+/* The adaptive engine is through with an event: the next one is due later. */
+static void engine(struct sim_event *ev)
+{
+	struct sim_host *host = container_of(ev, struct sim_host, fae_ev);
+	struct falcon_core *c = falcon_fae_queue_first(&host->fae);
+
+	falcon_fae_queue_run(&host->fae, sim_now_ns());
+	if (falcon_fae_queue_depth(&host->fae))
+		sim_at(ev, sim_now + host->nic.fae_ps);
+	pump(container_of(c, struct sim_falcon, c));
+}
+
+/* Events of a received packet wait, if the host's engine takes its time. */
+static struct falcon_fae_queue *engine_queue(struct sim_host *host)
+{
+	if (!host->nic.fae_ps)
+		return NULL;
+	if (!host->fae.slot) {
+		falcon_fae_queue_init(&host->fae,
+				      sim_alloc(ENGINE_SLOTS *
+						sizeof(*host->fae.slot)),
+				      ENGINE_SLOTS);
+		sim_event_init(&host->fae_ev, engine);
+	}
+	return &host->fae;
+}
+
+static void engine_start(struct sim_host *host)
+{
+	u32 depth = falcon_fae_queue_depth(&host->fae);
+
+	host->fae_max = max(host->fae_max, depth);
+	if (depth && host->fae_ev.at_ps == SIM_NEVER)
+		sim_at(&host->fae_ev, sim_now + host->nic.fae_ps);
+}
+
 static void falcon_rx(struct sim_ep *ep, struct sim_pkt *pkt)
 {
 	struct sim_falcon *f = sim_falcon_of(ep);
@@ -320,6 +357,7 @@ static void falcon_rx(struct sim_ep *ep, struct sim_pkt *pkt)
 		.flow = pkt->flow,
 		.ecn_ce = pkt->ce,
 		.stamp_ok = true,
+		.fae = engine_queue(ep->host),
 	};
 	struct falcon_pkt_info pi;
 
@@ -327,6 +365,8 @@ static void falcon_rx(struct sim_ep *ep, struct sim_pkt *pkt)
 		sim_die("a header does not parse");
 	if (falcon_core_rx(&f->c, &pi, &meta, &pkt->rx) == FALCON_RX_DONE)
 		sim_pkt_free(pkt);
+	if (meta.fae)
+		engine_start(ep->host);
 	pump(f);
 }
 

@@ -9,6 +9,7 @@
 #define _FALCON_SIM_HOST_H
 
 #include "net.h"
+#include "net/falcon/core/fae.h"
 #include "net/falcon/core/resource.h"
 
 struct sim_msg;
@@ -24,6 +25,7 @@ struct sim_msg;
  * @conn_gap_ps: between packets of one connection
  * @cache:	connection contexts on chip; 0: all
  * @miss_ps:	to fetch one that is not
+ * @fae_ps:	adaptive engine: an event takes so long; 0: no time, and none waits
  * @phc_offset_ps: its clock against simulated time
  * @phc_ppb:	drift of that
  */
@@ -36,6 +38,7 @@ struct sim_nic {
 	u64 conn_gap_ps;
 	u32 cache;
 	u64 miss_ps;
+	u64 fae_ps;
 	s64 phc_offset_ps;
 	s32 phc_ppb;
 };
@@ -60,6 +63,9 @@ struct sim_nic {
  * @res:	Falcon's pools (8.2), all unlimited at first
  * @blocked:	Falcon endpoints that wait for room in the pools
  * @unblock:	there may be room
+ * @fae:	events that wait for the engine, if they take time
+ * @fae_ev:	it is through with the first
+ * @fae_max:	most events that have waited
  */
 struct sim_host {
 	u16 id;
@@ -80,6 +86,9 @@ struct sim_host {
 	struct falcon_resources res;
 	struct list_head blocked;
 	struct sim_event unblock;
+	struct falcon_fae_queue fae;
+	struct sim_event fae_ev;
+	u32 fae_max;
 };
 
 /**

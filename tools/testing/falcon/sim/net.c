@@ -81,6 +81,31 @@ static bool buffer_full(const struct sim_port *port, u64 queue, u32 bytes)
 	return queue + bytes > sw->buffer_bytes - min(used, sw->buffer_bytes);
 }
 
+#define BACKGROUND_BYTES	(4096 + 154)
+
+/* A packet takes its place in the queue, and time on the link. */
+static void background(struct sim_event *ev)
+{
+	struct sim_background *bg =
+		container_of(ev, struct sim_background, ev);
+	struct sim_port *port = bg->port;
+	u64 gap = sim_wire_ps(BACKGROUND_BYTES, bg->mbps);
+
+	if (!buffer_full(port, sim_port_queue(port), BACKGROUND_BYTES))
+		port->free_ps = max(port->free_ps, sim_now) +
+				sim_wire_ps(BACKGROUND_BYTES, port->mbps);
+	sim_at(ev, sim_now + gap / 2 + sim_rand_below(gap));
+}
+
+void sim_background_start(struct sim_background *bg, struct sim_port *port,
+			  u64 mbps)
+{
+	bg->port = port;
+	bg->mbps = mbps;
+	sim_event_init(&bg->ev, background);
+	sim_at(&bg->ev, sim_now);
+}
+
 static bool port_loses(struct sim_port *port, const struct sim_pkt *pkt,
 		       u64 queue)
 {

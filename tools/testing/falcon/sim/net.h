@@ -190,6 +190,21 @@ struct sim_net_cfg {
 	u64 buffer_bytes;
 };
 
+/**
+ * struct sim_background - traffic of others on a link, that heeds nothing
+ * @ev:		its next packet
+ * @port:	where it waits among the rest; it is seen no further
+ * @mbps:	mean rate; gaps between packets of 4 KiB vary by chance
+ */
+struct sim_background {
+	struct sim_event ev;
+	struct sim_port *port;
+	u64 mbps;
+};
+
+void sim_background_start(struct sim_background *bg, struct sim_port *port,
+			  u64 mbps);
+
 struct sim_pkt *sim_pkt_alloc(void);
 void sim_pkt_free(struct sim_pkt *pkt);
 void sim_port_init(struct sim_port *port, u64 mbps, u64 prop_ps);
