@@ -240,6 +240,12 @@ static void multipath_judge(const struct sim_table *t)
 			sim_judge(what, "-", value(t, ways[k].name, faults[i],
 						   "p50_us"), NAN,
 				  -INFINITY, INFINITY);
+			snprintf(what, sizeof(what),
+				 "%s, spine %s: recovered after (worst), us",
+				 ways[k].name, faults[i]);
+			sim_judge(what, "-", value(t, ways[k].name, faults[i],
+						   "max_us"), NAN,
+				  -INFINITY, INFINITY);
 		}
 }
 
