@@ -59,7 +59,7 @@ filters_select()
 	expect "$(lines dst "$B4")" -eq 5 "by address"
 	expect "$(lines dst 10.78.0.0/24)" -eq 5 "by prefix"
 	expect "$(lines dst 10.79.0.0/24)" -eq 0 "by another prefix"
-	expect "$(falcon -N "$A" conn show state setup | grep -c "$B4")" \
+	expect "$(falcon -N "$A" conn show state setup | grep -c "$B4" || :)" \
 		-eq 0 "by another state"
 	expect "$(falcon -N "$A" -6 conn show | grep -c "$B4")" -eq 0 \
 		"by family" || return
