@@ -16,10 +16,15 @@
  *
  * The life of a packet. It comes to the xmit op, unstamped and in clear. As it
  * departs, the driver reads its counter (falcon_nic_iv()), seals it
- * (falcon_psp_seal()) and hands it to the stack (falcon_nic_output()), which
- * brings it to the ndo_start_xmit of the device. A packet that waits longer
- * than the op runs is held by falcon_nic_hold(), and if it never departs it
- * ends in falcon_nic_drop().
+ * (falcon_psp_seal(), or falcon_psp_inline() and its own engine) and hands it
+ * to the stack (falcon_nic_output()), which brings it to the ndo_start_xmit of
+ * the device. A packet that waits longer than the op runs is held by
+ * falcon_nic_hold(), and if it never departs it ends in falcon_nic_drop().
+ *
+ * Inline PSP. Keys of connections on the NIC are given to key_add. A key that it
+ * refuses, or has no more, works in the kernel: association by association,
+ * packet by packet, nothing else changes. IVs are the kernel's to give either
+ * way, so that none comes twice.
  *
  * Unplugging. falcon_nic_unregister() moves the connections to the software
  * NIC, which loses at worst packets, never a transaction; after a reset
@@ -64,16 +69,27 @@ struct falcon_nic_ctx {
 
 /**
  * struct falcon_nic_key - a PSP receive or transmit key
- * @spi:	SPI it belongs to
- * @version:	FALCON_PSP_VER_*
+ * @spi:	SPI it belongs to, one of the receiver's
+ * @version:	FALCON_PSP_VER_GCM128 to FALCON_PSP_VER_GMAC256
  * @tx:		transmit direction
- * @key:	16 or 32 bytes by @version
+ * @key:	16 or 32 bytes by @version; the driver keeps no pointer to it
  */
 struct falcon_nic_key {
 	u32 spi;
 	u8  version;
 	bool tx;
-	u8  key[32];
+	const u8 *key;
+};
+
+/**
+ * struct falcon_nic_sa - a key in the NIC, embedded in the driver's
+ * @nic:	set by the driver before key_add returns, never changed
+ *
+ * The driver frees it a grace period after key_del: a packet that departs at
+ * the time may still use it.
+ */
+struct falcon_nic_sa {
+	struct falcon_nic *nic;
 };
 
 /**
@@ -123,8 +139,14 @@ static inline struct falcon_nic_cb *falcon_nic_cb(const struct sk_buff *skb)
  * @flush:	drop what waits for departure from @net (NULL: from all). May
  *		sleep
  * @rx_level:	occupancy of the receive buffer, 0..31. Any context
- * @key_add:	install a PSP key. May sleep
- * @key_del:	remove it. May sleep
+ * @key_add:	take a PSP key, or return an ERR_PTR: the kernel seals or opens
+ *		what belongs to it. May sleep; one at a time
+ * @key_del:	its association ended, or left. May sleep; one at a time
+ * @rx_opened:	were all packets of a train authentic by keys of key_add, and
+ *		has the NIC decrypted them? They have their PSP headers and the
+ *		room of their ICVs still. Arguments as of @rx_stamp. A train of
+ *		which the NIC has not opened each packet it passes on as it came,
+ *		or takes apart. Softirq; a driver with @key_add has it
  */
 struct falcon_nic_ops {
 	const char *name;
@@ -139,10 +161,11 @@ struct falcon_nic_ops {
 		    struct sk_buff *skb, u8 flow, u64 depart_ns);
 	void (*flush)(struct falcon_nic *nic, const struct net *net);
 	u8 (*rx_level)(struct falcon_nic *nic);
-	int (*key_add)(struct falcon_nic *nic,
-		       const struct falcon_nic_key *key);
-	void (*key_del)(struct falcon_nic *nic,
-			const struct falcon_nic_key *key);
+	struct falcon_nic_sa *(*key_add)(struct falcon_nic *nic,
+					 const struct falcon_nic_key *key);
+	void (*key_del)(struct falcon_nic *nic, struct falcon_nic_sa *sa);
+	bool (*rx_opened)(struct falcon_nic *nic, unsigned int napi_id,
+			  const struct skb_shared_hwtstamps *hw);
 };
 
 /**
@@ -151,6 +174,7 @@ struct falcon_nic_ops {
  * @dev:	net device it serves, NULL for the software NIC
  * @list:	of the registry
  * @conns:	connections that use it
+ * @keys:	that it has
  * @refs:	their number and one of the registry
  *
  * The driver sets the first two, the registry the others.
@@ -160,6 +184,7 @@ struct falcon_nic {
 	struct net_device *dev;
 	struct list_head list;
 	struct list_head conns;
+	struct list_head keys;
 	refcount_t refs;
 };
 
@@ -168,6 +193,8 @@ void falcon_nic_unregister(struct falcon_nic *nic);
 
 u64 falcon_nic_iv(struct falcon_nic *nic, struct sk_buff *skb, u64 counter_ps);
 int falcon_psp_seal(struct sk_buff *skb, u64 now_ps);
+struct falcon_nic_sa *falcon_psp_inline(struct falcon_nic *nic,
+					struct sk_buff *skb, u64 now_ps);
 int falcon_nic_output(struct sk_buff *skb);
 void falcon_nic_hold(struct sk_buff *skb);
 void falcon_nic_drop(struct sk_buff *skb);

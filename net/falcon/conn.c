@@ -1105,15 +1105,20 @@ falcon_rx_key(const struct falcon_conn *conn, const struct falcon_rx *rx)
 }
 
 /* 9.2.2.1: integrity, then what the headers say. Not under the lock. */
-static bool falcon_rx_open(struct falcon_net *fn,
+static bool falcon_rx_open(const struct falcon_conn *conn,
 			   const struct falcon_psp_key *key,
 			   struct sk_buff *skb, struct falcon_rx *rx)
 {
 	unsigned int hdr = sizeof(struct falcon_psp_hdr);
+	struct falcon_net *fn = conn->fn;
 	int err = -ENOKEY;
 
-	if (key && key->version == rx->psp.version)
-		err = falcon_psp_open(key, skb, &rx->psp);
+	if (key && key->version == rx->psp.version) {
+		if (falcon_nic_opened(conn, key, rx))
+			err = falcon_psp_opened(fn, skb);
+		else
+			err = falcon_psp_open(key, skb, &rx->psp);
+	}
 	if (err == -ENOMEM)
 		FALCON_INC(fn, IN_NO_MEM);
 	else if (err)
@@ -1143,7 +1148,7 @@ static bool falcon_rx_verify(struct falcon_conn *conn, struct sk_buff *skb,
 	if (rx->psp.version != FALCON_PSP_VER_NONE) {
 		key = falcon_rx_key(conn, rx);
 		spin_unlock_bh(&conn->lock);
-		ok = falcon_rx_open(conn->fn, key, skb, rx);
+		ok = falcon_rx_open(conn, key, skb, rx);
 		spin_lock_bh(&conn->lock);
 	}
 	if (ok && falcon_rx_has_fn(rx->pi.type) &&

@@ -385,6 +385,11 @@ void falcon_nic_init_conn(struct falcon_conn *conn);
 void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev);
 void falcon_nic_detach(struct falcon_conn *conn);
 bool falcon_nic_stale(const struct falcon_conn *conn);
+void falcon_nic_rekey(struct falcon_conn *conn);
+void falcon_nic_key_forget(struct falcon_psp_key *key);
+bool falcon_nic_opened(const struct falcon_conn *conn,
+		       const struct falcon_psp_key *key,
+		       const struct falcon_rx *rx);
 u64 falcon_nic_now(struct falcon_conn *conn);
 u64 falcon_nic_arrival(struct falcon_conn *conn, struct falcon_rx *rx);
 u64 falcon_nic_counter(struct falcon_nic *nic);

@@ -28,6 +28,7 @@ static const struct e2100_param_def e2100_param_def[E2100_NR_PARAM] = {
 	[E2100_P_PCIE_MBPS]	 = { "pcie_mbps", 0, 1000000 },
 	[E2100_P_LINK_MBPS]	 = { "link_mbps", 0, 1000000 },
 	[E2100_P_COUNTER_MS]	 = { "counter_ms", 0, U32_MAX },
+	[E2100_P_PSP_KEYS]	 = { "psp_keys", 20000, 1U << 20 },
 };
 
 #define E2100_PARAM_ID(p)	(DEVLINK_PARAM_GENERIC_ID_MAX + 1 + (p))
@@ -85,6 +86,7 @@ static const struct devlink_param e2100_params[E2100_NR_PARAM] = {
 	E2100_PARAM(E2100_P_PCIE_MBPS, "pcie_mbps"),
 	E2100_PARAM(E2100_P_LINK_MBPS, "link_mbps"),
 	E2100_PARAM(E2100_P_COUNTER_MS, "counter_ms"),
+	E2100_PARAM(E2100_P_PSP_KEYS, "psp_keys"),
 };
 
 /*
@@ -374,9 +376,12 @@ static int __init e2100_init(void)
 	int err;
 
 	e2100_debugfs_init();
-	err = e2100_wire_init();
+	err = e2100_psp_init();
 	if (err)
 		goto debugfs;
+	err = e2100_wire_init();
+	if (err)
+		goto psp;
 	err = e2100_bus_init();
 	if (err)
 		goto wire;
@@ -384,6 +389,8 @@ static int __init e2100_init(void)
 
 wire:
 	e2100_wire_exit();
+psp:
+	e2100_psp_exit();
 debugfs:
 	e2100_debugfs_exit();
 	return err;
@@ -393,6 +400,7 @@ static void __exit e2100_exit(void)
 {
 	e2100_bus_exit();
 	e2100_wire_exit();
+	e2100_psp_exit();
 	e2100_debugfs_exit();
 	rcu_barrier();
 }

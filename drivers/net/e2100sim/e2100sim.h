@@ -9,7 +9,8 @@
  * for the link; on the wire (wire.c) it suffers faults (fault.c) and ends at
  * another port, or leaves by a lower netdev. What arrives (rx.c) is stamped and
  * waits in the receive buffer until the bus has taken it. ctx.c is the cache of
- * connection contexts, falcon.c the ops table.
+ * connection contexts, psp.c the engine that seals and opens, falcon.c the ops
+ * table.
  *
  * Locks: e2100_dev::lock (mutex), rtnl, then the spin locks of queues, which
  * are never held together, bottom halves off.
@@ -39,6 +40,7 @@
 /* Preamble, frame check and gap between frames. */
 #define E2100_WIRE_OVERHEAD	24
 #define E2100_CTX_BITS		12
+#define E2100_SA_BITS		10
 #define E2100_PS_PER_MS		1000000000ULL
 
 struct e2100_dev;
@@ -69,6 +71,7 @@ enum e2100_param {
 	E2100_P_PCIE_MBPS,		/* 0: as fast as it comes */
 	E2100_P_LINK_MBPS,		/* 0: as fast as it comes */
 	E2100_P_COUNTER_MS,		/* where the counter begins */
+	E2100_P_PSP_KEYS,		/* places for keys, of a port */
 	E2100_NR_PARAM,
 };
 
@@ -221,6 +224,11 @@ enum e2100_stat {
 	E2100_S_CTX_HIT,
 	E2100_S_CTX_MISS,
 	E2100_S_CTX_NONE,
+	E2100_S_PSP_ADDED,
+	E2100_S_PSP_DELETED,
+	E2100_S_PSP_SEALED,
+	E2100_S_PSP_OPENED,
+	E2100_S_PSP_NOT_OPENED,
 	E2100_S_FAULT_DROP,
 	E2100_S_FAULT_REORDER,
 	E2100_S_FAULT_DUPLICATE,
@@ -264,6 +272,8 @@ struct e2100_cache {
  * @tstamp:	as SIOCSHWTSTAMP set it
  * @faults:	of the wire
  * @cache:	contexts
+ * @sas:	receive keys, by SPI; RCU look-up
+ * @nr_keys:	keys, of either direction
  * @nic:	what Falcon sees
  * @registered:	@nic is
  * @dir:	debugfs
@@ -288,6 +298,8 @@ struct e2100_port {
 	struct hwtstamp_config tstamp;
 	struct e2100_faults faults;
 	struct e2100_cache cache;
+	DECLARE_HASHTABLE(sas, E2100_SA_BITS);
+	u32 nr_keys;
 	struct falcon_nic nic;
 	bool registered;
 	struct dentry *dir;
@@ -375,6 +387,8 @@ void e2100_rx(struct e2100_port *port, struct sk_buff *skb);
 u8 e2100_rx_level(const struct e2100_port *port);
 u64 e2100_rx_stamp(struct e2100_port *port, unsigned int napi_id,
 		   const struct skb_shared_hwtstamps *hw);
+bool e2100_rx_opened(struct e2100_port *port, unsigned int napi_id,
+		     const struct skb_shared_hwtstamps *hw);
 
 /* ctx.c */
 void e2100_cache_init(struct e2100_cache *cache);
@@ -383,6 +397,16 @@ struct falcon_nic_ctx *e2100_ctx_add(struct e2100_port *port,
 void e2100_ctx_del(struct e2100_port *port, struct falcon_nic_ctx *ctx);
 u32 e2100_ctx_tx(struct e2100_port *port, struct falcon_nic_ctx *ctx);
 u32 e2100_ctx_rx(struct e2100_port *port, u32 cid);
+
+/* psp.c */
+struct falcon_nic_sa *e2100_key_add(struct e2100_port *port,
+				    const struct falcon_nic_key *key);
+void e2100_key_del(struct e2100_port *port, struct falcon_nic_sa *base);
+int e2100_psp_seal(struct falcon_nic_sa *base, struct sk_buff *skb);
+bool e2100_psp_open(struct e2100_port *port, struct sk_buff **skb,
+		    unsigned int udp);
+int e2100_psp_init(void);
+void e2100_psp_exit(void);
 
 /* falcon.c */
 int e2100_falcon_start(struct e2100_port *port);

@@ -45,6 +45,23 @@ static u8 e2100_op_rx_level(struct falcon_nic *nic)
 	return e2100_rx_level(e2100_nic_port(nic));
 }
 
+static struct falcon_nic_sa *
+e2100_op_key_add(struct falcon_nic *nic, const struct falcon_nic_key *key)
+{
+	return e2100_key_add(e2100_nic_port(nic), key);
+}
+
+static void e2100_op_key_del(struct falcon_nic *nic, struct falcon_nic_sa *sa)
+{
+	e2100_key_del(e2100_nic_port(nic), sa);
+}
+
+static bool e2100_op_rx_opened(struct falcon_nic *nic, unsigned int napi_id,
+			       const struct skb_shared_hwtstamps *hw)
+{
+	return e2100_rx_opened(e2100_nic_port(nic), napi_id, hw);
+}
+
 static const struct falcon_nic_ops e2100_falcon_ops = {
 	.name		= E2100_NAME,
 	.owner		= THIS_MODULE,
@@ -55,6 +72,9 @@ static const struct falcon_nic_ops e2100_falcon_ops = {
 	.xmit		= e2100_op_xmit,
 	.flush		= e2100_op_flush,
 	.rx_level	= e2100_op_rx_level,
+	.key_add	= e2100_op_key_add,
+	.key_del	= e2100_op_key_del,
+	.rx_opened	= e2100_op_rx_opened,
 };
 
 /**

@@ -177,6 +177,7 @@ static void e2100_port_init(struct e2100_port *port, struct e2100_dev *dev,
 	spin_lock_init(&port->pcie_lock);
 	e2100_faults_init(&port->faults);
 	e2100_cache_init(&port->cache);
+	hash_init(port->sas);
 }
 
 /**

@@ -6,7 +6,9 @@
  * GRO. What the buffer has no room for is lost. wire.c calls with arrivals.
  *
  * The stamp is the free-running counter, in skb_hwtstamps(): ndo_get_tstamp
- * turns it into the PHC's time for those who asked for stamps.
+ * turns it into the PHC's time for those who asked for stamps. Its last bit says
+ * that psp.c has opened the packet, or the whole train: so no other packet of
+ * PSP may become part of a train that GRO makes of such.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -22,7 +24,10 @@ struct e2100_rx_cb {
 	u64 arrived_ns;
 	u32 cost_ns;
 	u32 bytes;
+	bool alone;		/* not for GRO */
 };
+
+#define E2100_STAMP_OPENED	1ULL
 
 static struct e2100_rx_cb *e2100_rx_cb(struct sk_buff *skb)
 {
@@ -53,26 +58,28 @@ static unsigned int e2100_udp_offset(struct sk_buff *skb)
 	}
 }
 
-static bool e2100_is_falcon(struct sk_buff *skb, u32 *cid)
+/* Offset of the UDP header of a packet of Falcon; 0: it is none. */
+static unsigned int e2100_falcon_offset(struct sk_buff *skb, u32 *cid)
 {
-	unsigned int off = e2100_udp_offset(skb);
+	unsigned int off, udp = e2100_udp_offset(skb);
 	struct udphdr *uh, _uh;
 	__be32 *hdr, _hdr;
 
-	if (!off)
-		return false;
-	uh = skb_header_pointer(skb, off, sizeof(_uh), &_uh);
+	if (!udp)
+		return 0;
+	uh = skb_header_pointer(skb, udp, sizeof(_uh), &_uh);
 	if (!uh || uh->dest != htons(FALCON_PSP_UDP_PORT))
-		return false;
-	off += sizeof(*uh) + sizeof(struct falcon_psp_hdr);
+		return 0;
+	off = udp + sizeof(*uh) + sizeof(struct falcon_psp_hdr);
 	hdr = skb_header_pointer(skb, off, sizeof(_hdr), &_hdr);
 	if (!hdr)
-		return false;
+		return 0;
 	*cid = be32_to_cpu(*hdr) & FALCON_CID_MASK;
-	return true;
+	return udp;
 }
 
-static void e2100_stamp(struct e2100_port *port, struct sk_buff *skb, bool want)
+static void e2100_stamp(struct e2100_port *port, struct sk_buff *skb, bool want,
+			u64 stamp)
 {
 	struct skb_shared_hwtstamps *hw = skb_hwtstamps(skb);
 
@@ -84,7 +91,7 @@ static void e2100_stamp(struct e2100_port *port, struct sk_buff *skb, bool want)
 	skb_shinfo(skb)->tx_flags &= ~SKBTX_ANY_TSTAMP;
 	if (!want)
 		return;
-	hw->netdev_data = (void *)(uintptr_t)e2100_counter(&port->dev->clock);
+	hw->netdev_data = (void *)(uintptr_t)stamp;
 	skb_shinfo(skb)->tx_flags |= SKBTX_HW_TSTAMP_NETDEV;
 	E2100_INC(port, RX_STAMPED);
 }
@@ -123,8 +130,10 @@ static bool e2100_rx_admit(struct e2100_rxq *q, struct sk_buff *skb)
 void e2100_rx(struct e2100_port *port, struct sk_buff *skb)
 {
 	struct e2100_rxq *q = e2100_rxq_of(port, skb);
-	struct e2100_rx_cb *cb = e2100_rx_cb(skb);
-	bool falcon;
+	u64 stamp = e2100_counter(&port->dev->clock);
+	struct e2100_rx_cb *cb;
+	unsigned int udp;
+	bool opened;
 	u32 cid;
 
 	if (!netif_running(port->netdev) || e2100_dead(port)) {
@@ -133,13 +142,18 @@ void e2100_rx(struct e2100_port *port, struct sk_buff *skb)
 		return;
 	}
 	skb_orphan(skb);
-	falcon = e2100_is_falcon(skb, &cid);
-	e2100_stamp(port, skb, falcon || READ_ONCE(port->tstamp.rx_filter) !=
-				HWTSTAMP_FILTER_NONE);
+	udp = e2100_falcon_offset(skb, &cid);
+	opened = udp && e2100_psp_open(port, &skb, udp);
+	stamp &= ~E2100_STAMP_OPENED;
+	e2100_stamp(port, skb, udp || READ_ONCE(port->tstamp.rx_filter) !=
+			       HWTSTAMP_FILTER_NONE,
+		    opened ? stamp | E2100_STAMP_OPENED : stamp);
+	cb = e2100_rx_cb(skb);
+	cb->alone = udp && !opened && READ_ONCE(port->nr_keys);
 	cb->arrived_ns = ktime_get_ns();
 	cb->bytes = skb->len + ETH_HLEN;
 	cb->cost_ns = 0;
-	if (falcon) {
+	if (udp) {
 		E2100_INC(port, RX_FALCON);
 		cb->cost_ns = e2100_ctx_rx(port, cid);
 	}
@@ -192,6 +206,20 @@ static struct sk_buff *e2100_rxq_next(struct e2100_rxq *q, u64 *due_ns)
 	return skb;
 }
 
+static void e2100_give(struct napi_struct *napi, struct sk_buff *skb)
+{
+	bool alone = e2100_rx_cb(skb)->alone;
+
+	memset(skb->cb, 0, sizeof(skb->cb));
+	if (!alone) {
+		napi_gro_receive(napi, skb);
+		return;
+	}
+	napi_gro_flush(napi, false);
+	skb_mark_napi_id(skb, napi);
+	netif_receive_skb(skb);
+}
+
 static int e2100_poll(struct napi_struct *napi, int budget)
 {
 	struct e2100_rxq *q = container_of(napi, struct e2100_rxq, napi);
@@ -202,8 +230,7 @@ static int e2100_poll(struct napi_struct *napi, int budget)
 	while (work < budget && (skb = e2100_rxq_next(q, &due_ns))) {
 		dev_sw_netstats_rx_add(q->port->netdev, skb->len + ETH_HLEN);
 		skb_record_rx_queue(skb, q - q->port->rxq);
-		memset(skb->cb, 0, sizeof(skb->cb));
-		napi_gro_receive(napi, skb);
+		e2100_give(napi, skb);
 		work++;
 	}
 	if (work == budget || !napi_complete_done(napi, work))
@@ -239,6 +266,22 @@ u8 e2100_rx_level(const struct e2100_port *port)
 	return min_t(u64, div64_u64(bytes * 32, size), 31);
 }
 
+/* What e2100_stamp() left, if the packet is ours and of this counter; or 0 */
+static u64 e2100_rx_mark(struct e2100_port *port, unsigned int napi_id,
+			 const struct skb_shared_hwtstamps *hw)
+{
+	u64 stamp = (uintptr_t)hw->netdev_data;
+	unsigned int i;
+
+	for (i = 0; i < port->nr_queues; i++) {
+		if (napi_id && port->rxq[i].napi.napi_id == napi_id &&
+		    e2100_counter_was(&port->dev->clock,
+				      stamp & ~E2100_STAMP_OPENED))
+			return stamp;
+	}
+	return 0;
+}
+
 /**
  * e2100_rx_stamp - the rx_stamp op
  * @port:	port
@@ -252,15 +295,21 @@ u8 e2100_rx_level(const struct e2100_port *port)
 u64 e2100_rx_stamp(struct e2100_port *port, unsigned int napi_id,
 		   const struct skb_shared_hwtstamps *hw)
 {
-	u64 ps = (uintptr_t)hw->netdev_data;
-	unsigned int i;
+	return e2100_rx_mark(port, napi_id, hw) & ~E2100_STAMP_OPENED;
+}
 
-	for (i = 0; i < port->nr_queues; i++) {
-		if (napi_id && port->rxq[i].napi.napi_id == napi_id &&
-		    e2100_counter_was(&port->dev->clock, ps))
-			return ps;
-	}
-	return 0;
+/**
+ * e2100_rx_opened - the rx_opened op
+ * @port:	port
+ * @napi_id:	of the packet's skb
+ * @hw:		left by e2100_stamp(), if the packet is ours
+ *
+ * Context: softirq.
+ */
+bool e2100_rx_opened(struct e2100_port *port, unsigned int napi_id,
+		     const struct skb_shared_hwtstamps *hw)
+{
+	return e2100_rx_mark(port, napi_id, hw) & E2100_STAMP_OPENED;
 }
 
 /**

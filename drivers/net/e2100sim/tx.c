@@ -108,6 +108,27 @@ static u64 e2100_link_take(struct e2100_port *port, u64 from_ns, u64 bytes)
  * Departures
  */
 
+/* Inline, if the device has the key. */
+static int e2100_seal_at(struct e2100_port *port, struct sk_buff *skb, u64 iv)
+{
+	struct falcon_nic_sa *sa;
+	int err;
+
+	rcu_read_lock();
+	sa = falcon_psp_inline(&port->nic, skb, iv);
+	if (IS_ERR(sa)) {
+		err = PTR_ERR(sa);
+	} else if (sa) {
+		err = e2100_psp_seal(sa, skb);
+		if (!err)
+			E2100_INC(port, PSP_SEALED);
+	} else {
+		err = falcon_psp_seal(skb, iv);
+	}
+	rcu_read_unlock();
+	return err;
+}
+
 static int e2100_seal(struct e2100_port *port, struct sk_buff *skb)
 {
 	u64 iv = falcon_nic_iv(&port->nic, skb,
@@ -117,7 +138,7 @@ static int e2100_seal(struct e2100_port *port, struct sk_buff *skb)
 		E2100_INC(port, TX_STALE);
 		return -ENODEV;
 	}
-	return falcon_psp_seal(skb, iv);
+	return e2100_seal_at(port, skb, iv);
 }
 
 static int e2100_depart(struct e2100_port *port, struct sk_buff *skb)

@@ -8,6 +8,9 @@
  * samples that span a change are discarded, because their time-stamps come
  * from different counters. conn.c and udp.c call in; drivers register.
  *
+ * Keys of PSP follow their connections to a NIC that takes keys, in process
+ * context: until then, and where it refuses, psp/psp.c works with them.
+ *
  * The time of a connection is its NIC's counter and a constant, chosen so that
  * it goes on where the NIC before it was: IVs go on increasing, and the peer
  * sees no step that it would take for a replay.
@@ -15,7 +18,7 @@
  * falcon_nic_lock protects falcon_conn::nic and the lists of users, readers
  * of the pointer are RCU; whoever needs pointer and constant together reads
  * falcon_conn::nic_seq. falcon_nic_mutex serialises the driver's calls that
- * may sleep.
+ * may sleep, and protects the lists of keys.
  */
 #include <linux/export.h>
 #include <linux/module.h>
@@ -24,7 +27,7 @@
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
-#include "falcon.h"
+#include "psp/psp.h"
 
 static LIST_HEAD(falcon_nics);
 static DEFINE_SPINLOCK(falcon_nic_lock);
@@ -124,18 +127,75 @@ static void falcon_nic_sync(struct falcon_conn *conn, struct falcon_nic *nic)
 		rcu_assign_pointer(conn->nic_ctx, ctx);
 }
 
+static void falcon_nic_key_remove(struct falcon_psp_key *key)
+{
+	struct falcon_nic_sa *sa;
+
+	sa = rcu_dereference_protected(key->nic_sa,
+				       lockdep_is_held(&falcon_nic_mutex));
+	if (!sa)
+		return;
+	RCU_INIT_POINTER(key->nic_sa, NULL);
+	list_del_init(&key->nic_node);
+	sa->nic->ops->key_del(sa->nic, sa);
+}
+
+/* Moves a key from NIC to NIC; NULL: to none. */
+static void falcon_nic_key_place(struct falcon_psp_key *key,
+				 struct falcon_nic *nic)
+{
+	const struct falcon_nic_key nk = {
+		.spi = key->spi,
+		.version = key->version,
+		.tx = key->tx,
+		.key = key->raw,
+	};
+	struct falcon_nic_sa *sa;
+
+	sa = rcu_dereference_protected(key->nic_sa,
+				       lockdep_is_held(&falcon_nic_mutex));
+	if (sa ? sa->nic == nic : !nic)
+		return;
+	falcon_nic_key_remove(key);
+	if (!nic)
+		return;
+	sa = nic->ops->key_add(nic, &nk);
+	if (IS_ERR(sa))
+		return;
+	WRITE_ONCE(key->nic_had, true);
+	list_add(&key->nic_node, &nic->keys);
+	rcu_assign_pointer(key->nic_sa, sa);
+}
+
+/**
+ * falcon_nic_key_forget - an association has ended
+ * @key:	nobody uses it any more
+ *
+ * Context: process, may sleep.
+ */
+void falcon_nic_key_forget(struct falcon_psp_key *key)
+{
+	if (!key->nic_had)
+		return;
+	mutex_lock(&falcon_nic_mutex);
+	falcon_nic_key_remove(key);
+	mutex_unlock(&falcon_nic_mutex);
+}
+
 static void falcon_nic_work(struct work_struct *work)
 {
 	struct falcon_conn *conn =
 		container_of(work, struct falcon_conn, nic_work);
+	bool up = READ_ONCE(conn->established_ns);
 	struct falcon_nic *nic;
 
 	mutex_lock(&falcon_nic_mutex);
 	spin_lock_bh(&falcon_nic_lock);
 	nic = falcon_nic_of(conn);
 	spin_unlock_bh(&falcon_nic_lock);
-	falcon_nic_sync(conn, nic->ops->conn_add &&
-			READ_ONCE(conn->established_ns) ? nic : NULL);
+	falcon_nic_sync(conn, up && nic->ops->conn_add ? nic : NULL);
+	falcon_psp_for_keys(conn, falcon_nic_key_place,
+			    up && nic->ops->key_add ? nic : NULL);
 	mutex_unlock(&falcon_nic_mutex);
 	falcon_conn_reslacken(conn);
 	falcon_conn_put(conn);
@@ -176,10 +236,26 @@ void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev)
 		falcon_nic_queue_work(conn);
 	} else if (nic != &falcon_nic_soft) {
 		module_put(nic->ops->owner);
-		if (nic->ops->conn_add && !rcu_access_pointer(conn->nic_ctx))
+		if (nic->ops->key_add ||
+		    (nic->ops->conn_add && !rcu_access_pointer(conn->nic_ctx)))
 			falcon_nic_queue_work(conn);
 	}
 	spin_unlock_bh(&falcon_nic_lock);
+}
+
+/**
+ * falcon_nic_rekey - a connection has a new key
+ * @conn:	connection, not locked
+ *
+ * Context: process or softirq.
+ */
+void falcon_nic_rekey(struct falcon_conn *conn)
+{
+	rcu_read_lock();
+	if (rcu_dereference(conn->nic)->ops->key_add &&
+	    READ_ONCE(conn->established_ns))
+		falcon_nic_queue_work(conn);
+	rcu_read_unlock();
 }
 
 /**
@@ -220,7 +296,8 @@ static bool falcon_nic_complete(const struct falcon_nic *nic)
 	return nic->dev && ops->name &&
 	       (ops->read_counter || (!ops->xmit && !ops->rx_stamp)) &&
 	       !ops->conn_add == !ops->conn_del &&
-	       !ops->key_add == !ops->key_del;
+	       !ops->key_add == !ops->key_del &&
+	       (!ops->key_add || (ops->xmit && ops->rx_opened));
 }
 
 /**
@@ -232,7 +309,8 @@ static bool falcon_nic_complete(const struct falcon_nic *nic)
  *
  * Context: process, may sleep.
  * Return: 0; -EINVAL: no device, no name, xmit or rx_stamp without a counter,
- * conn_add without conn_del; -EEXIST: the device has one.
+ * conn_add without conn_del, key_add without key_del, rx_opened or xmit;
+ * -EEXIST: the device has one.
  */
 int falcon_nic_register(struct falcon_nic *nic)
 {
@@ -242,6 +320,7 @@ int falcon_nic_register(struct falcon_nic *nic)
 	if (!falcon_nic_complete(nic))
 		return -EINVAL;
 	INIT_LIST_HEAD(&nic->conns);
+	INIT_LIST_HEAD(&nic->keys);
 	refcount_set(&nic->refs, 1);
 
 	mutex_lock(&falcon_nic_mutex);
@@ -265,13 +344,14 @@ EXPORT_SYMBOL_GPL(falcon_nic_register);
  * @nic:	registered
  *
  * Its connections go on with the software NIC. No op of @nic runs after the
- * return, and conn_del was called for each context; what waits in the driver
- * for its departure is the driver's to drop.
+ * return, and conn_del was called for each context, key_del for each key; what
+ * waits in the driver for its departure is the driver's to drop.
  *
  * Context: process, may sleep.
  */
 void falcon_nic_unregister(struct falcon_nic *nic)
 {
+	struct falcon_psp_key *key;
 	struct falcon_conn *conn;
 	bool held;
 
@@ -292,6 +372,10 @@ void falcon_nic_unregister(struct falcon_nic *nic)
 		spin_lock_bh(&falcon_nic_lock);
 	}
 	spin_unlock_bh(&falcon_nic_lock);
+	while ((key = list_first_entry_or_null(&nic->keys,
+					       struct falcon_psp_key,
+					       nic_node)))
+		falcon_nic_key_remove(key);
 	mutex_unlock(&falcon_nic_mutex);
 
 	/* Packets on their way through xmit; contexts of those that moved. */
@@ -400,14 +484,34 @@ u64 falcon_nic_arrival(struct falcon_conn *conn, struct falcon_rx *rx)
 }
 
 /**
+ * falcon_nic_opened - has the NIC opened a received packet?
+ * @conn:	connection
+ * @key:	the association that its SPI names
+ * @rx:		the packet
+ *
+ * Only the NIC that @conn is on is believed, and only of keys that it was given.
+ *
+ * Context: softirq, RCU read side.
+ */
+bool falcon_nic_opened(const struct falcon_conn *conn,
+		       const struct falcon_psp_key *key,
+		       const struct falcon_rx *rx)
+{
+	struct falcon_nic *nic = rcu_dereference(conn->nic);
+
+	return READ_ONCE(key->nic_had) && nic->ops->rx_opened &&
+	       nic->ops->rx_opened(nic, rx->napi_id, &rx->hw);
+}
+
+/**
  * falcon_nic_iv - the IV that a packet or train departing now should have
  * @nic:	that transmits it
  * @skb:	as given to xmit
  * @counter_ps:	the counter of @nic as it departs
  *
  * Context: any.
- * Return: for falcon_psp_seal(), which takes later ones if it is taken; 0: the
- * connection is on another NIC by now, and @skb is to be dropped.
+ * Return: for falcon_psp_seal() and falcon_psp_inline(), which take later ones
+ * if it is taken; 0: the connection is on another NIC by now, and @skb is to be dropped.
  */
 u64 falcon_nic_iv(struct falcon_nic *nic, struct sk_buff *skb, u64 counter_ps)
 {

@@ -203,6 +203,7 @@ struct falcon_nic falcon_nic_soft = {
 	.ops	= &falcon_nic_soft_ops,
 	.list	= LIST_HEAD_INIT(falcon_nic_soft.list),
 	.conns	= LIST_HEAD_INIT(falcon_nic_soft.conns),
+	.keys	= LIST_HEAD_INIT(falcon_nic_soft.keys),
 	.refs	= REFCOUNT_INIT(1),
 };
 

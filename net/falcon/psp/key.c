@@ -10,8 +10,8 @@
  * at such moments the one without SIMD: packets stay in order, and sealing
  * and opening keep what they work on in per-CPU memory.
  *
- * Device keys never leave this file. A key that was derived or granted is in
- * its cipher and nowhere else once its grant has been wiped.
+ * Device keys never leave this file. A key that was derived or granted stays with
+ * its cipher, for NICs that take keys (nic/nic.c), until both are wiped.
  */
 #include <crypto/aead.h>
 #include <linux/export.h>
@@ -52,8 +52,11 @@ static void psp_key_destroy(struct falcon_psp_key *key)
 
 static void psp_key_work(struct work_struct *work)
 {
-	psp_key_destroy(container_of(to_rcu_work(work), struct falcon_psp_key,
-				     work));
+	struct falcon_psp_key *key = container_of(to_rcu_work(work),
+						  struct falcon_psp_key, work);
+
+	falcon_nic_key_forget(key);
+	psp_key_destroy(key);
 }
 
 /* IVs are compared modulo 2^64. */
@@ -119,6 +122,8 @@ static struct falcon_psp_key *psp_key_make(struct falcon_psp *psp,
 	key->psp = psp;
 	key->spi = g->spi;
 	key->version = g->version;
+	memcpy(key->raw, g->key, sizeof(key->raw));
+	INIT_LIST_HEAD(&key->nic_node);
 	key->aead = psp_cipher(psp_aead, g->key, g->version);
 	err = PTR_ERR_OR_ZERO(key->aead);
 	if (!err && psp_simd) {
@@ -298,6 +303,7 @@ int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
 		return PTR_ERR(key);
 	}
 	psp_rx_set(conn, key);
+	falcon_nic_rekey(conn);
 	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(falcon_psp_rx_new, FALCON_TEST);
@@ -423,9 +429,50 @@ int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
 	if (IS_ERR(key))
 		return PTR_ERR(key);
 	psp_key_put(old);
+	falcon_nic_rekey(conn);
 	return 0;
 }
 EXPORT_SYMBOL_NS_GPL(falcon_psp_tx_install, FALCON_TEST);
+
+static struct falcon_psp_key *
+psp_key_get(struct falcon_psp_key __rcu * const *place)
+{
+	struct falcon_psp_key *key;
+
+	rcu_read_lock();
+	key = rcu_dereference(*place);
+	if (key && !refcount_inc_not_zero(&key->refs))
+		key = NULL;
+	rcu_read_unlock();
+	return key;
+}
+
+/**
+ * falcon_psp_for_keys - visit the keys of a connection
+ * @conn:	connection
+ * @fn:		called for each
+ * @nic:	of @fn
+ *
+ * Context: process; @fn may sleep.
+ */
+void falcon_psp_for_keys(struct falcon_conn *conn,
+			 void (*fn)(struct falcon_psp_key *key,
+				    struct falcon_nic *nic),
+			 struct falcon_nic *nic)
+{
+	struct falcon_psp_key *key[] = {
+		psp_key_get(&conn->tx_sa.key),
+		psp_key_get(&conn->rx_sa.key),
+		psp_key_get(&conn->rx_sa.prev_key),
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(key); i++) {
+		if (key[i])
+			fn(key[i], nic);
+		psp_key_put(key[i]);
+	}
+}
 
 /**
  * falcon_psp_release - a connection has ended

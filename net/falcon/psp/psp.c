@@ -14,7 +14,8 @@
  * offset, version and CID of the Falcon header; with AES-GMAC all. The ICV is
  * at the end. Version 15 has none: its packets get their IV, no more.
  *
- * Drivers call falcon_psp_seal() at departure, conn.c calls falcon_psp_open()
+ * Drivers call falcon_psp_seal() at departure, or falcon_psp_inline() if their
+ * NIC may have the key; conn.c calls falcon_psp_open(), or falcon_psp_opened(),
  * for packets that have passed the other acceptance checks. What they work on
  * is per CPU: bottom halves are off, and ciphers complete at once (psp/key.c).
  */
@@ -217,6 +218,35 @@ static int psp_seal_train(struct sk_buff *skb, struct falcon_psp_key *key,
 	return err;
 }
 
+/* The same for a NIC that encrypts. */
+static int psp_number_train(struct sk_buff *skb, struct falcon_psp_key *key,
+			    unsigned int off, u64 now_ps)
+{
+	const struct falcon_nic_cb *cb = falcon_nic_cb(skb);
+	struct {
+		__be32 spi;
+		__be64 iv;
+	} __packed hdr = { cpu_to_be32(key->spi), 0 };
+	unsigned int i;
+	int err = 0;
+	u64 iv;
+
+	if (!psp_reserve(key, now_ps, cb->nr_pkts, &iv)) {
+		FALCON_INC(cb->conn->fn, OUT_KEY_END);
+		return -EKEYEXPIRED;
+	}
+	off += offsetof(struct falcon_psp_hdr, spi);
+	for (i = 0; i < cb->nr_pkts && !err; i++, off += cb->stride) {
+		hdr.iv = cpu_to_be64(iv + i);
+		err = skb_store_bits(skb, off, &hdr, sizeof(hdr));
+	}
+	if (!err) {
+		FALCON_ADD(cb->conn->fn, OUT_SEALED, cb->nr_pkts);
+		FALCON_ADD(cb->conn->fn, OUT_SEALED_NIC, cb->nr_pkts);
+	}
+	return err;
+}
+
 /* Without encryption */
 static int psp_stamp_train(struct sk_buff *skb, unsigned int off, u64 now_ps)
 {
@@ -274,9 +304,63 @@ int falcon_psp_seal(struct sk_buff *skb, u64 now_ps)
 }
 EXPORT_SYMBOL_GPL(falcon_psp_seal);
 
+/**
+ * falcon_psp_inline - give the PSP packets of a train to a NIC's own engine
+ * @nic:	that transmits it
+ * @skb:	as given to the xmit op
+ * @now_ps:	what falcon_nic_iv() returned
+ *
+ * If the NIC has the key that the association has at this moment, the packets
+ * get their SPI and IVs as from falcon_psp_seal(), and are the NIC's to encrypt:
+ * the ICV's room is at the end of each.
+ *
+ * Context: bottom halves off, RCU read side; @skb is not shared.
+ * Return: the driver's, of the key. NULL: it has not that key, nothing was done;
+ * falcon_psp_seal() does it all. An ERR_PTR: @skb is to be dropped.
+ */
+struct falcon_nic_sa *falcon_psp_inline(struct falcon_nic *nic,
+					struct sk_buff *skb, u64 now_ps)
+{
+	struct falcon_conn *conn = falcon_nic_cb(skb)->conn;
+	unsigned int off = skb_transport_offset(skb) + sizeof(struct udphdr);
+	struct falcon_psp_key *key = rcu_dereference(conn->tx_sa.key);
+	struct falcon_nic_sa *sa = NULL;
+	struct falcon_psp_info psp;
+	int err;
+
+	if (key)
+		sa = rcu_dereference(key->nic_sa);
+	if (!sa || sa->nic != nic)
+		return NULL;
+	if (off + sizeof(struct falcon_psp_hdr) > skb_headlen(skb) ||
+	    falcon_psp_parse(skb->data + off, skb->len - off, &psp))
+		return ERR_PTR(-EFAULT);
+	if (psp.version != key->version)
+		return NULL;
+	err = psp_number_train(skb, key, off, now_ps);
+	return err ? ERR_PTR(err) : sa;
+}
+EXPORT_SYMBOL_GPL(falcon_psp_inline);
+
 /*
  * Opening
  */
+
+/**
+ * falcon_psp_opened - finish a received packet that a NIC has opened
+ * @fn:		namespace
+ * @skb:	from the PSP header on; loses the room of its ICV
+ *
+ * Context: softirq or process.
+ * Return: as of falcon_psp_open().
+ */
+int falcon_psp_opened(struct falcon_net *fn, struct sk_buff *skb)
+{
+	if (skb->len < PSP_CLEAR + FALCON_PSP_ICV_LEN)
+		return -EBADMSG;
+	FALCON_INC(fn, IN_OPENED_NIC);
+	return pskb_trim(skb, skb->len - FALCON_PSP_ICV_LEN);
+}
 
 /* Makes what follows true of @skb: pieces in an array, a head of its own. */
 static int psp_open_prepare(struct sk_buff *skb)

@@ -86,6 +86,10 @@ struct falcon_psp {
  * @aead:	the same for anywhere
  * @iv:		transmit: newest IV taken; an IV is taken once and for all
  * @first_iv:	transmit: none was taken before this one
+ * @raw:	the key itself, for NICs
+ * @nic_sa:	in a NIC; RCU, changed by nic/nic.c alone, as the next two
+ * @nic_node:	in falcon_nic::keys
+ * @nic_had:	a NIC has or had it
  * @node:	in falcon_psp::shared
  * @work:	of its end
  */
@@ -102,6 +106,10 @@ struct falcon_psp_key {
 	struct crypto_aead *aead;
 	atomic64_t iv ____cacheline_aligned_in_smp;
 	u64 first_iv;
+	u8  raw[FALCON_PSP_KEY_MAX];
+	struct falcon_nic_sa __rcu *nic_sa;
+	struct list_head nic_node;
+	bool nic_had;
 	struct hlist_node node;
 	struct rcu_work work;
 };
@@ -115,6 +123,7 @@ struct falcon_psp_key {
 /* psp/psp.c */
 int falcon_psp_open(const struct falcon_psp_key *key, struct sk_buff *skb,
 		    const struct falcon_psp_info *psp);
+int falcon_psp_opened(struct falcon_net *fn, struct sk_buff *skb);
 int falcon_psp_work_init(unsigned int reqsize);
 void falcon_psp_work_exit(void);
 
@@ -125,6 +134,10 @@ int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
 int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
 			  const struct falcon_psp_grant *grant);
 void falcon_psp_release(struct falcon_conn *conn);
+void falcon_psp_for_keys(struct falcon_conn *conn,
+			 void (*fn)(struct falcon_psp_key *key,
+				    struct falcon_nic *nic),
+			 struct falcon_nic *nic);
 
 /* psp/key.c: any context, without the connection lock */
 void falcon_psp_rx_confirmed(struct falcon_conn *conn);
