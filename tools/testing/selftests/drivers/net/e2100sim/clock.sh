@@ -108,7 +108,9 @@ samples()
 # at PERCENTILE DISTRIBUTION
 at()
 {
-	echo "$2" | sed "s/.* $1 \([0-9]*\).*/\1/"
+	local rest=${2#* "$1" }
+
+	echo "${rest%% *}"
 }
 
 traced_transfer()
