@@ -48,7 +48,7 @@ packages_of()
 			iputils-ping python3-minimal python3-cryptography \
 			ethtool procps util-linux keyutils \
 			rdma-core ibverbs-utils rdmacm-utils librdmacm-dev \
-			perftest python3-pyverbs ;;
+			perftest python3-pyverbs nvme-cli fio ;;
 	demo)
 		echo qemu-system-x86 busybox-static cpio iproute2 python3-minimal ;;
 	debug-kernel)
