@@ -8,7 +8,7 @@
 
 need_verbs
 other=$verbs_here/other_abi/libfalcon
-[ -e $other-rdmav34.so ] || skip_all "no library of another ABI was built"
+[ -e "$other-rdmav34.so" ] || skip_all "no library of another ABI was built"
 
 # Without the library that is installed
 with_other_library()
