@@ -13,15 +13,14 @@ need_verbs ibv_rc_pingpong rping ib_write_bw
 
 programs()
 {
-	pingpong rc -c -s 65536
+	pingpong rc -c -s 4096
 	pingpong ud -s 1000
-	pingpong srq -q 2
 	program=rping
 	pair -s -a $B4 -C 10 -V -S 4000 -- -c -a $B4 -C 10 -V -S 4000
-	perftest ib_write_bw -n 100 -s 65536
-	perftest ib_read_bw -n 50 -s 65536
-	perftest ib_atomic_bw -n 50
-	perftest ib_send_lat -n 50 -s 8
+	perftest ib_write_bw -n 20 -s 65536
+	perftest ib_read_bw -n 20 -s 65536
+	perftest ib_atomic_bw -n 20
+	perftest ib_send_lat -n 20 -s 8
 }
 
 encrypted()

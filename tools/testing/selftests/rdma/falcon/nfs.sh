@@ -44,7 +44,7 @@ serve_nfs()
 	mount -t tmpfs none "$scratch/export"
 	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
 	touch /var/lib/nfs/etab /var/lib/nfs/rmtab
-	rpc.mountd -F -N 3 &
+	rpc.mountd -F -N 2 -N 3 >/dev/null 2>&1 &
 	mountd=$!
 	exportfs -i -o rw,no_root_squash,insecure,fsid=0,sync \
 		"*:$scratch/export"
