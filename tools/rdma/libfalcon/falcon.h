@@ -248,6 +248,7 @@ int fal_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad);
 int fal_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 int fal_doorbell(struct fal_qp *qp);
+bool fal_may_send(const struct ibv_qp *qp);
 struct falcon_send_wqe *fal_sq_next(struct fal_qp *qp, uint32_t index);
 
 /* post_ex.c */

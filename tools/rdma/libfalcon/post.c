@@ -160,7 +160,8 @@ static int fal_post_one(struct fal_qp *qp, const struct ibv_send_wr *wr)
 	return err;
 }
 
-static bool fal_may_send(const struct ibv_qp *qp)
+/* Whether its state takes send requests; in the error state they are flushed. */
+bool fal_may_send(const struct ibv_qp *qp)
 {
 	return qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT &&
 	       qp->state != IBV_QPS_RTR;

@@ -20,7 +20,7 @@ static void fal_wr_start(struct ibv_qp_ex *qp_ex)
 	fal_lock(&qp->sq_lock);
 	qp->wr_prod = qp->sq_prod;
 	qp->wr = NULL;
-	qp->wr_err = 0;
+	qp->wr_err = fal_may_send(&qp->vqp.qp) ? 0 : EINVAL;
 }
 
 static void fal_wr_abort(struct ibv_qp_ex *qp_ex)
