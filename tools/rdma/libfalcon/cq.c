@@ -70,6 +70,9 @@ void fal_cq_clean(struct ibv_cq *ibcq, uint32_t qpn)
 	cq = to_fal_cq(ibcq);
 	fal_lock(&cq->lock);
 	cq->prod = fal_load(&cq->ring.hdr->prod);
+	/* Somebody has written over the index: there is nothing to be saved. */
+	if (cq->prod - cq->cons > cq->ring.mask + 1)
+		cq->prod = cq->cons;
 	for (i = cq->prod; i-- != cq->cons;) {
 		struct falcon_cqe *cqe = fal_slot(&cq->ring, i);
 
