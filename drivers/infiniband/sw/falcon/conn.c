@@ -22,7 +22,7 @@
 #define FAL_RETRY_MS		50	/* doubles up to */
 #define FAL_RETRY_MAX_MS	1000
 #define FAL_TELL_MS		200	/* a NACK and its repetitions */
-#define FAL_MIN_BUDGET_MS	10000
+#define FAL_MIN_BUDGET_MS	20000
 
 struct workqueue_struct *fal_eng_wq;
 
