@@ -405,6 +405,7 @@ void falcon_target_nack(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 int falcon_target_respond(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			  struct falcon_resp *resp, struct sk_buff *payload);
 void falcon_conn_user_timeout(struct falcon_conn *conn, u32 ms);
+void falcon_conn_weight(struct falcon_conn *conn, u8 weight);
 u16 falcon_mtu(struct falcon_conn *conn);
 u8 falcon_rnr_code(u64 ns);
 #endif /* __KERNEL__ */

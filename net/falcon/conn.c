@@ -282,6 +282,8 @@ struct falcon_conn *falcon_conn_alloc(struct falcon_net *fn,
 	falcon_psp_sa_init(&conn->rx_sa, FALCON_PSP_VER_NONE);
 	conn->rx_sa.gen = fn->key_gen;
 	falcon_nic_init_conn(conn);
+	falcon_turn_init(&conn->turn, READ_ONCE(fn->sysctl.tx_weight));
+	conn->txq_width = 1;
 	falcon_timer_init(conn);
 	if (ulp) {
 		err = falcon_conn_accept(conn, ulp, ulp_priv);
@@ -352,6 +354,7 @@ static void falcon_conn_unhash(struct falcon_conn *conn)
 	if (!(conn->flags & FALCON_CONN_HASHED))
 		return;
 	conn->flags &= ~FALCON_CONN_HASHED;
+	falcon_txq_leave(conn);
 	falcon_cm_rekey_end(conn);
 	falcon_cid_rest(conn->fn, conn->cid);
 	falcon_conn_put(conn);
@@ -407,16 +410,21 @@ static u64 falcon_linger_end(const struct falcon_conn *conn)
  * Draining
  */
 
+/* What may leave now: ACKs always, the rest as far as it is the turn of @conn. */
 static void falcon_collect_tx(struct falcon_conn *conn,
 			      struct falcon_effects *fx)
 {
+	u32 room = falcon_txq_room(conn), left = room;
+	struct falcon_core *core = &conn->core;
 	u64 now = ktime_get_ns();
 	struct falcon_tx tx;
 	int i;
 
 	for (i = 0; i < FALCON_DRAIN_PKTS; i++) {
-		if (!falcon_core_tx(&conn->core, now, &tx))
+		if (!(left ? falcon_core_tx(core, now, &tx) :
+			     falcon_core_tx_ack(core, &tx)))
 			break;
+		left -= min_t(u32, left, tx.hdr_len + tx.len);
 		if (tx.retx)
 			trace_falcon_retransmit(conn, &tx);
 		else
@@ -426,6 +434,8 @@ static void falcon_collect_tx(struct falcon_conn *conn,
 	if (i == FALCON_DRAIN_PKTS)
 		conn->again = true;
 	falcon_udp_charge(conn, &fx->tx);
+	falcon_txq_sent(conn, room - left,
+			!left && falcon_core_tx_queued(core));
 }
 
 static void falcon_collect(struct falcon_conn *conn, struct falcon_effects *fx)
@@ -666,6 +676,20 @@ static void falcon_watch_end(const struct falcon_watch *w,
 void falcon_conn_run(struct falcon_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
+	falcon_conn_drain(conn);
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * falcon_conn_turn - it is the turn of a connection to transmit
+ * @conn:	connection, not locked, with credit and no longer in a round
+ *
+ * Context: softirq. Calls the ULP.
+ */
+void falcon_conn_turn(struct falcon_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->txq = NULL;
 	falcon_conn_drain(conn);
 	spin_unlock_bh(&conn->lock);
 }

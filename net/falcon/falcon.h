@@ -24,6 +24,7 @@
 #include <net/falcon_nic.h>
 #include <net/net_namespace.h>
 #include "compat.h"
+#include "core/arbiter.h"
 #include "core/core.h"
 #include "core/resource.h"
 #include "core/wire.h"
@@ -38,6 +39,7 @@ struct falcon_hosts;
 struct falcon_listener;
 struct falcon_psp;
 struct falcon_psp_key;
+struct falcon_txq;
 struct ctl_table_header;
 struct sock;
 struct socket;
@@ -89,6 +91,8 @@ struct falcon_sysctls {
 	int replay_margin_ms;
 	int psp_rotate_s;		/* between new device keys; 0: never */
 	int train_pkts;			/* most packets in a GSO train */
+	int tx_backlog_kb;		/* below a connection, before turns */
+	int tx_weight;			/* of new connections in their turns */
 	int rx_pool_pkts, rx_pool_bytes; /* network request pools */
 	int max_orphans;		/* endpoints that outlive sockets */
 	int wmem[3], rmem[3];		/* socket buffers: min default max */
@@ -191,8 +195,9 @@ struct falcon_psp_sa {
  * struct falcon_conn - a Falcon connection
  * @refs:	references: one of the table of CIDs until it is dead, one of
  *		the ULP until falcon_conn_close(). Freed after a grace period
- * @lock:	protects @core, @state, @flags, @events, @draining, @again,
- *		@rx_sa, @tx_sa, @remote_time, @held, @sk and the time of @timer
+ * @lock:	protects @core, @state, @flags, @events, @draining, @again, @txq,
+ *		@turn while it does not wait, @rx_sa, @tx_sa, @remote_time,
+ *		@held, @sk and the time of @timer
  * @fn:		namespace
  * @cid:	own CID, key of falcon_net::conns
  * @state:	enum falcon_conn_state
@@ -206,6 +211,10 @@ struct falcon_psp_sa {
  * @remote_time: newest PSP IV received (9.2.2.2); cm/cm.c sets the first
  * @last_rx_ns:	last packet accepted
  * @core:	the protocol, valid from falcon_conn_start() on
+ * @turn:	its place among connections that wait to transmit
+ * @txq:	where it waits, or NULL
+ * @txq_nr:	which of the transmit queues is its device's
+ * @txq_width:	transmit queues of that device, at least 1
  * @ulp:	upper layer; NULL until a responder's request is accepted
  * @ulp_priv:	its own; set with @ulp, not changed after
  * @sk:		charged for packets in flight, or NULL
@@ -259,6 +268,11 @@ struct falcon_conn {
 	u64 remote_time;
 	u64 last_rx_ns;
 	struct falcon_core core ____cacheline_aligned;
+
+	struct falcon_turn turn;
+	struct falcon_txq *txq;
+	u8  txq_nr;
+	u16 txq_width;
 
 	const struct falcon_ulp_ops *ulp;
 	void *ulp_priv;
@@ -340,6 +354,7 @@ void falcon_conn_fail(struct falcon_conn *conn, int err);
 void falcon_conn_run(struct falcon_conn *conn);
 void falcon_conn_drain(struct falcon_conn *conn);
 void falcon_conn_reslacken(struct falcon_conn *conn);
+void falcon_conn_turn(struct falcon_conn *conn);
 void falcon_conn_set_sk(struct falcon_conn *conn, struct sock *sk);
 void falcon_conn_rx(struct falcon_conn *conn, struct sk_buff *skb,
 		    struct falcon_rx *rx);
@@ -396,6 +411,16 @@ u64 falcon_nic_counter(struct falcon_nic *nic);
 u8 falcon_nic_rx_level(struct falcon_nic *nic);
 int falcon_nic_xmit(struct falcon_conn *conn, struct sk_buff *skb, u8 flow);
 void falcon_nic_flush(struct net *net);
+
+/* nic/turn.c: connections take turns where the device does not keep up */
+u32 falcon_txq_room(struct falcon_conn *conn);
+void falcon_txq_sent(struct falcon_conn *conn, u32 bytes, bool more);
+void *falcon_txq_charge(struct falcon_conn *conn, const struct sk_buff *skb);
+void falcon_txq_uncharge(void *charge);
+void falcon_txq_leave(struct falcon_conn *conn);
+void falcon_txq_device(struct falcon_conn *conn, const struct net_device *dev);
+int falcon_txq_init(void);
+void falcon_txq_exit(void);
 
 /* nic/soft.c */
 extern struct falcon_nic falcon_nic_soft;

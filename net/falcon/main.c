@@ -217,9 +217,12 @@ static int __init falcon_init(void)
 	err = falcon_psp_init();
 	if (err)
 		goto conn;
-	err = falcon_nic_soft_init();
+	err = falcon_txq_init();
 	if (err)
 		goto psp;
+	err = falcon_nic_soft_init();
+	if (err)
+		goto txq;
 	err = falcon_cm_init();
 	if (err)
 		goto nic_soft;
@@ -247,6 +250,8 @@ cm:
 	falcon_cm_exit();
 nic_soft:
 	falcon_nic_soft_exit();
+txq:
+	falcon_txq_exit();
 psp:
 	falcon_psp_exit();
 conn:
@@ -264,6 +269,7 @@ static void __exit falcon_exit(void)
 	unregister_pernet_subsys(&falcon_net_ops);
 	falcon_cm_exit();
 	falcon_nic_soft_exit();
+	falcon_txq_exit();
 	falcon_conn_exit();
 	falcon_fae_batch_exit();
 	falcon_psp_exit();

@@ -8,6 +8,7 @@
 FALCON_MIB(IN_PKTS, "packets received on the PSP port")
 FALCON_MIB(OUT_PKTS, "packets transmitted")
 FALCON_MIB(IN_TRAINS, "skbs received that held several packets")
+FALCON_MIB(OUT_WAITS, "waits of connections for their turn at a busy device")
 FALCON_MIB(OUT_TRAINS, "skbs transmitted that held several packets")
 FALCON_MIB(IN_BAD_CSUM, "dropped: wrong UDP checksum")
 FALCON_MIB(IN_BAD_PSP, "dropped: malformed PSP header")

@@ -335,17 +335,20 @@ u8 falcon_udp_train_pkts(struct falcon_net *fn, u16 mtu)
 }
 
 /* Like TCP's: the last one in flight frees a socket that has been closed. */
-static void falcon_tx_uncharge(struct sk_buff *skb)
+static void falcon_tx_free(struct sk_buff *skb)
 {
 	struct sock *sk = skb->sk;
 
+	falcon_txq_uncharge(skb_shinfo(skb)->destructor_arg);
+	if (!sk)
+		return;
 	WARN_ON_ONCE(refcount_sub_and_test(skb->truesize - 1,
 					   &sk->sk_wmem_alloc));
 	sk_free(sk);
 }
 
 /**
- * falcon_udp_charge - charge packets in flight to the ULP's socket
+ * falcon_udp_charge - charge packets to the device's queue and the ULP's socket
  * @conn:	locked
  * @list:	trains that will not grow any more
  *
@@ -356,11 +359,12 @@ void falcon_udp_charge(struct falcon_conn *conn, struct sk_buff_head *list)
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&conn->lock);
-	if (!conn->sk)
-		return;
 	skb_queue_walk(list, skb) {
+		skb_shinfo(skb)->destructor_arg = falcon_txq_charge(conn, skb);
+		skb->destructor = falcon_tx_free;
+		if (!conn->sk)
+			continue;
 		skb->sk = conn->sk;
-		skb->destructor = falcon_tx_uncharge;
 		refcount_add(skb->truesize, &conn->sk->sk_wmem_alloc);
 	}
 }

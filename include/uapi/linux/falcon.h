@@ -21,6 +21,7 @@
 #define FALCON_USER_TIMEOUT	4	/* int, ms: silent peer; 0 the default */
 #define FALCON_INFO		5	/* struct falcon_info, read only */
 #define FALCON_SECURITY		6	/* int, before connect or listen, below */
+#define FALCON_WEIGHT		7	/* int 1..255: share of a busy device */
 
 /* Values of FALCON_SECURITY, the weakest first */
 enum {

@@ -620,6 +620,8 @@ enum falcon_rx_verdict falcon_core_rx(struct falcon_core *c,
 void falcon_core_timer(struct falcon_core *c, u64 now_ns);
 u64 falcon_core_next_timer(const struct falcon_core *c);
 bool falcon_core_tx(struct falcon_core *c, u64 now_ns, struct falcon_tx *tx);
+bool falcon_core_tx_ack(struct falcon_core *c, struct falcon_tx *tx);
+bool falcon_core_tx_queued(const struct falcon_core *c);
 
 /* Ends everything: each open transaction completes with @code. */
 void falcon_core_abort(struct falcon_core *c, u8 code);

@@ -338,6 +338,30 @@ static void falcon_tx_packet(struct falcon_core *c, struct falcon_txpkt *p,
 }
 
 /**
+ * falcon_core_tx_ack() - the next NACK or ACK, if one is due
+ * @c:		the connection
+ * @tx:		the packet
+ *
+ * These wait for no turn among connections (arbiter.c): there are few, and the
+ * peer's windows wait for them.
+ *
+ * Context: connection lock.
+ * Return: false if there is none now; @tx is undefined then.
+ */
+bool falcon_core_tx_ack(struct falcon_core *c, struct falcon_tx *tx)
+{
+	if (c->fatal)
+		return false;
+	if (c->nr_nacks)
+		falcon_nack_build(c, tx);
+	else if (c->ack_now)
+		falcon_ack_build(c, tx);
+	else
+		return false;
+	return true;
+}
+
+/**
  * falcon_core_tx() - the next packet to transmit, if one may leave
  * @c:		the connection
  * @now_ns:	time
@@ -354,16 +378,10 @@ bool falcon_core_tx(struct falcon_core *c, u64 now_ns, struct falcon_tx *tx)
 	struct falcon_txpkt *p;
 	u8 flow;
 
+	if (falcon_core_tx_ack(c, tx))
+		return true;
 	if (c->fatal)
 		return false;
-	if (c->nr_nacks) {
-		falcon_nack_build(c, tx);
-		return true;
-	}
-	if (c->ack_now) {
-		falcon_ack_build(c, tx);
-		return true;
-	}
 	if (falcon_pace_wait(c, now_ns))
 		return false;
 	p = falcon_sched_next(c, now_ns, &flow);

@@ -8,8 +8,7 @@
  * first transmissions and retransmissions over both windows, leave in RSN
  * order: what may not leave now holds back all later RSNs (UR rule).
  *
- * The other level of 8.3, among connections, is the caller's: in the kernel a
- * connection sends so many packets and then waits for its next turn (conn.c).
+ * The other level of 8.3, among connections, is in arbiter.c.
  */
 #include <linux/minmax.h>
 #include "internal.h"
@@ -180,6 +179,26 @@ struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u64 now_ns,
 		       falcon_in_psn_order(c, p, queue, now_ns, flow) : p;
 	}
 	return NULL;
+}
+
+/**
+ * falcon_core_tx_queued() - is there anything to transmit but ACKs?
+ * @c:		the connection
+ *
+ * Context: connection lock.
+ * Return: true also for what no gate would let pass now.
+ */
+bool falcon_core_tx_queued(const struct falcon_core *c)
+{
+	u8 i;
+
+	for (i = 0; i < FALCON_NR_QUEUE; i++)
+		if (!list_empty(&c->sched[i]))
+			return true;
+	for (i = 0; i < FALCON_NR_CLASS; i++)
+		if (!list_empty(&c->lost[i]))
+			return true;
+	return false;
 }
 
 /* Is the window closed for what comes next? Then an ACK is wanted soon. */

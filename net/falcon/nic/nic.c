@@ -228,6 +228,7 @@ void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev)
 {
 	struct falcon_nic *nic;
 
+	falcon_txq_device(conn, dev);
 	spin_lock_bh(&falcon_nic_lock);
 	WRITE_ONCE(conn->nic_gen, falcon_nic_gen);
 	nic = falcon_nic_find(dev);

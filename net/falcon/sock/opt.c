@@ -71,6 +71,18 @@ static int falcon_set_security(struct sock *sk, int val)
 	return 0;
 }
 
+static int falcon_set_weight(struct sock *sk, int val)
+{
+	struct falcon_sock *fs = falcon_sk(sk);
+
+	if (val < 1 || val > FALCON_WEIGHT_MAX)
+		return -EINVAL;
+	fs->weight = val;
+	if (fs->ep && fs->ep->conn)
+		falcon_conn_weight(fs->ep->conn, val);
+	return 0;
+}
+
 static int falcon_set_keep(struct sock *sk, u32 *field, int val)
 {
 	if (val < 1 || val > FALCON_KEEP_MAX)
@@ -141,6 +153,8 @@ static int falcon_set_int(struct sock *sk, int optname, int val)
 		return falcon_set_user_timeout(sk, val);
 	case FALCON_SECURITY:
 		return falcon_set_security(sk, val);
+	case FALCON_WEIGHT:
+		return falcon_set_weight(sk, val);
 	}
 	return -ENOPROTOOPT;
 }
@@ -345,6 +359,10 @@ static int falcon_get_int(struct sock *sk, int optname, int *val)
 		return 0;
 	case FALCON_SECURITY:
 		*val = falcon_get_security(sk);
+		return 0;
+	case FALCON_WEIGHT:
+		*val = falcon_sk(sk)->weight ? :
+		       READ_ONCE(falcon_sock_net(sk)->sysctl.tx_weight);
 		return 0;
 	}
 	return -ENOPROTOOPT;

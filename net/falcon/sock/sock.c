@@ -426,6 +426,8 @@ static int falcon_connect_start(struct sock *sk)
 	WARN_ON_ONCE(!falcon_conn_get(conn));
 	ep->conn = conn;
 	falcon_conn_set_sk(conn, sk);
+	if (falcon_sk(sk)->weight)
+		falcon_conn_weight(conn, falcon_sk(sk)->weight);
 	falcon_set_local(sk, &conn->path.saddr);
 	return 0;
 }
@@ -648,6 +650,7 @@ static struct sock *falcon_accept_child(struct sock *sk, struct falcon_ep *ep,
 	fs->keep_intvl = falcon_sk(sk)->keep_intvl;
 	fs->user_timeout_ms = falcon_sk(sk)->user_timeout_ms;
 	fs->nr_flows = falcon_sk(sk)->nr_flows;
+	fs->weight = falcon_sk(sk)->weight;
 	if (!child->sk_bound_dev_if)
 		child->sk_bound_dev_if = conn->path.oif;
 	falcon_set_peer(child, &conn->path.daddr,
@@ -745,6 +748,8 @@ static struct sock *falcon_accept(struct sock *sk, struct proto_accept_arg *arg)
 	lock_sock_nested(child, SINGLE_DEPTH_NESTING);
 	falcon_ep_attach(ep, child);
 	falcon_conn_set_sk(ep->conn, child);
+	if (falcon_sk(child)->weight)
+		falcon_conn_weight(ep->conn, falcon_sk(child)->weight);
 	falcon_sock_run(child);
 	release_sock(child);
 	arg->is_empty = empty;

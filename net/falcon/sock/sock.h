@@ -123,6 +123,7 @@ enum {
  * @user_timeout_ms: FALCON_USER_TIMEOUT
  * @nr_flows:	FALCON_FLOWS
  * @security:	FALCON_SECURITY
+ * @weight:	FALCON_WEIGHT, 0 by sysctl
  * @fae:	FALCON_CONGESTION, or NULL
  * @last_info:	FALCON_INFO of the connection that is over, or NULL
  * @aq_lock:	protects what follows and sk_ack_backlog
@@ -150,6 +151,7 @@ struct falcon_sock {
 	bool fin_rcvd;
 	u8  nr_flows;
 	u8  security;
+	u8  weight;
 	u32 tx_bytes;
 	u32 tx_unsent;
 	u32 rx_bytes;

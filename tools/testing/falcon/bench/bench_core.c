@@ -7,12 +7,41 @@
  *
  * usage: bench_core [SECONDS]: transactions a second, for pushes and pulls of
  * 4 KiB, with so many outstanding; the work of both ends is on one CPU. Then
- * packets, ACKs among them, a transaction, and cycles for each.
+ * packets, ACKs among them, a transaction, and cycles for each. Last, turns of
+ * connections that wait for a link, whatever their number.
  */
 #include <stdlib.h>
 #include <linux/kernel.h>
 #include "bench.h"
 #include "loop.h"
+#include "net/falcon/core/arbiter.h"
+
+static void turns(u32 n, double seconds)
+{
+	static struct falcon_turn turn[65536];
+	u64 start = bench_ns(), end, served = 0;
+	struct falcon_arbiter arb;
+	char name[33];
+	u32 i;
+
+	falcon_arbiter_init(&arb, 4096);
+	for (i = 0; i < n; i++) {
+		falcon_turn_init(&turn[i], 1 + i % 16);
+		falcon_turn_wait(&arb, &turn[i]);
+	}
+	do {
+		for (i = 0; i < 1000; i++) {
+			struct falcon_turn *t = falcon_turn_next(&arb);
+
+			falcon_turn_used(t, 4096 * t->weight + 1);
+			falcon_turn_wait(&arb, t);
+		}
+		served += 1000;
+		end = bench_ns();
+	} while (end < start + seconds * 1e9);
+	snprintf(name, sizeof(name), "turns among %u connections", n);
+	bench_report(name, served, end - start);
+}
 
 static void run(const char *what, bool pull, u32 window, double seconds)
 {
@@ -46,5 +75,7 @@ int main(int argc, char **argv)
 		run("push", false, windows[i], seconds);
 		run("pull", true, windows[i], seconds);
 	}
+	turns(16, seconds);
+	turns(1024, seconds);
 	return 0;
 }

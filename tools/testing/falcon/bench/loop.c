@@ -4,6 +4,7 @@
 #include <string.h>
 #include <linux/kernel.h>
 #include "loop.h"
+#include "tools/testing/falcon/default_cfg.h"
 #include "net/falcon/core/wire.h"
 
 struct loop_end loop_ends[2];
@@ -14,28 +15,13 @@ static u64 now_ns = 1000000000;
 
 void loop_setup(u32 window)
 {
-	struct falcon_core_cfg cfg = {
-		.features = FALCON_F_ORDERED | FALCON_F_EACK_ALWAYS,
-		.loss = FALCON_LOSS_RACK | FALCON_LOSS_TLP,
-		.proto = FALCON_PROTO_SOCK,
-		.nr_flows = 1,
-		.max_attempts = 10,
-		.tx_win = { FALCON_TX_WIN_MAX, FALCON_TX_WIN_MAX },
-		.rx_win = { FALCON_RX_WIN_REQ, FALCON_RX_WIN_DATA },
-		.mtu = LOOP_LEN,
-		.rto_ns = 1000000,
-		.min_rto_ns = 250000,
-		.max_rto_ns = 64000000,
-		.ack_coalesce_ns = 8000,
-		.ack_coalesce_pkts = 10,
-		.ar_fcwnd = 2,
-		.ar_percent = 10,
-		.ooo_threshold = 3,
-		.delay_target = 191,
-		.fae = &falcon_fae_swift,
-	};
+	struct falcon_core_cfg cfg;
 	u32 i, k;
 
+	falcon_default_cfg(&cfg);
+	cfg.proto = FALCON_PROTO_SOCK;
+	cfg.ar_last_bytes = 0;		/* ACKs by coalescing and by percentage */
+	cfg.mtu = LOOP_LEN;
 	for (i = 0; i < 2; i++) {
 		struct loop_end *e = &loop_ends[i];
 

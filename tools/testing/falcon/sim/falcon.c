@@ -4,6 +4,7 @@
 #include <string.h>
 #include "falcon.h"
 #include "net/falcon/core/wire.h"
+#include "tools/testing/falcon/default_cfg.h"
 #include "work.h"
 
 #define ULP_HDR		16	/* that of a read or write, in a pull request */
@@ -393,29 +394,8 @@ const struct sim_transport sim_falcon_transport = {
  */
 void sim_falcon_cfg(struct falcon_core_cfg *cfg)
 {
-	*cfg = (struct falcon_core_cfg) {
-		.cid = 1,
-		.peer_cid = 2,
-		.features = FALCON_F_ORDERED | FALCON_F_EACK_ALWAYS,
-		.loss = FALCON_LOSS_RACK | FALCON_LOSS_TLP,
-		.proto = FALCON_PROTO_RDMA,
-		.nr_flows = 1,
-		.max_attempts = 255,
-		.tx_win = { FALCON_TX_WIN_MAX, FALCON_TX_WIN_MAX },
-		.rx_win = { FALCON_RX_WIN_REQ, FALCON_RX_WIN_DATA },
-		.mtu = SIM_MTU,
-		.rto_ns = 1000000,
-		.min_rto_ns = 250000,
-		.max_rto_ns = 1000000000,
-		.ack_coalesce_ns = 8000,
-		.ack_coalesce_pkts = 10,
-		.ar_fcwnd = 2,
-		.ar_percent = 10,
-		.ar_last_bytes = 1,	/* as the kernel has it for RDMA */
-		.ooo_threshold = 3,
-		.delay_target = 191,
-		.fae = &falcon_fae_swift,
-	};
+	falcon_default_cfg(cfg);
+	cfg->mtu = SIM_MTU;
 }
 
 /* Receiver windows, and the bitmaps of EACKs, 2^@shift times as wide */

@@ -51,16 +51,17 @@ static struct sim_pkt *ep_tx(struct sim_host *host, struct sim_ep *ep)
 	u64 wait;
 
 	if (ep->next_tx_ps > sim_now) {
-		list_del_init(&ep->ready);
+		falcon_turn_end(&ep->turn);
 		sim_at(&ep->gap, ep->next_tx_ps);
 		return NULL;
 	}
 	pkt = ep->ops->tx(ep, false);
 	if (!pkt) {
-		list_del_init(&ep->ready);
+		falcon_turn_end(&ep->turn);
 		return NULL;
 	}
-	list_move_tail(&ep->ready, &host->ready);
+	falcon_turn_used(&ep->turn, 1);
+	falcon_turn_wait(&host->ready, &ep->turn);
 	ep->next_tx_ps = max(ep->next_tx_ps, sim_now + host->nic.conn_gap_ps);
 	wait = context_wait(host, ep);
 	if (!wait)
@@ -72,6 +73,7 @@ static struct sim_pkt *ep_tx(struct sim_host *host, struct sim_ep *ep)
 
 static struct sim_pkt *next_pkt(struct sim_host *host)
 {
+	struct falcon_turn *turn;
 	struct sim_pkt *pkt;
 	struct sim_ep *ep;
 
@@ -87,9 +89,8 @@ static struct sim_pkt *next_pkt(struct sim_host *host)
 		list_del(&pkt->node);
 		return pkt;
 	}
-	while (!list_empty(&host->ready)) {
-		ep = list_first_entry(&host->ready, struct sim_ep, ready);
-		pkt = ep_tx(host, ep);
+	while ((turn = falcon_turn_next(&host->ready))) {
+		pkt = ep_tx(host, container_of(turn, struct sim_ep, turn));
 		if (pkt)
 			return pkt;
 	}
@@ -121,8 +122,7 @@ void sim_ep_ready(struct sim_ep *ep, bool urgent)
 
 	if (urgent && list_empty(&ep->urgent))
 		list_add_tail(&ep->urgent, &host->urgent);
-	if (list_empty(&ep->ready))
-		list_add_tail(&ep->ready, &host->ready);
+	falcon_turn_wait(&host->ready, &ep->turn);
 	host_work(host);
 }
 
@@ -226,7 +226,7 @@ void sim_dma(struct sim_host *host, struct sim_pkt *pkt,
 void sim_host_init(struct sim_host *host, u16 id)
 {
 	host->id = id;
-	INIT_LIST_HEAD(&host->ready);
+	falcon_arbiter_init(&host->ready, 1);
 	INIT_LIST_HEAD(&host->urgent);
 	INIT_LIST_HEAD(&host->due);
 	INIT_LIST_HEAD(&host->dma);
@@ -242,7 +242,7 @@ void sim_ep_init(struct sim_ep *ep, const struct sim_transport *ops,
 {
 	ep->ops = ops;
 	ep->host = host;
-	INIT_LIST_HEAD(&ep->ready);
+	falcon_turn_init(&ep->turn, 1);
 	INIT_LIST_HEAD(&ep->urgent);
 	INIT_LIST_HEAD(&ep->lru);
 	sim_event_init(&ep->gap, ep_gap);

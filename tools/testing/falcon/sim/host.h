@@ -9,6 +9,7 @@
 #define _FALCON_SIM_HOST_H
 
 #include "net.h"
+#include "net/falcon/core/arbiter.h"
 #include "net/falcon/core/fae.h"
 #include "net/falcon/core/resource.h"
 
@@ -48,7 +49,7 @@ struct sim_nic {
  * @id:		number
  * @nic:	its NIC
  * @up:		link to the rack's switch
- * @ready:	endpoints that may have a packet to send
+ * @ready:	endpoints that may have a packet to send: a turn is a packet
  * @urgent:	of these, those with an acknowledgement
  * @due:	packets whose departure time has come
  * @kick:	the link is free again
@@ -71,7 +72,7 @@ struct sim_host {
 	u16 id;
 	struct sim_nic nic;
 	struct sim_port up;
-	struct list_head ready;
+	struct falcon_arbiter ready;
 	struct list_head urgent;
 	struct list_head due;
 	struct sim_event kick;
@@ -111,7 +112,7 @@ struct sim_transport {
  * @ops:	its transport
  * @host:	where it is
  * @peer:	other end
- * @ready:	in the host's list, or alone
+ * @turn:	its place among the host's
  * @urgent:	likewise
  * @lru:	likewise, of the context cache
  * @gap:	may send again
@@ -122,7 +123,7 @@ struct sim_ep {
 	const struct sim_transport *ops;
 	struct sim_host *host;
 	struct sim_ep *peer;
-	struct list_head ready;
+	struct falcon_turn turn;
 	struct list_head urgent;
 	struct list_head lru;
 	struct sim_event gap;

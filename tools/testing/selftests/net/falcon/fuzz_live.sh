@@ -68,9 +68,11 @@ random_packets_move_counters_only_ipv6()
 	under_fire -s 2 -n $RANDOM_PKTS "$B6"
 }
 
+# spec: 9.2.2.3-8
 mutated_packets_without_spi_and_pcid_move_counters_only()
 {
 	under_fire -i e0 -s 3 -n $MUTATED_PKTS "$B4"
+	expect "$(counter "$B" in_bad_spi)" -gt 0 "wrong SPIs"
 }
 
 mutated_acknowledgements_without_spi_and_pcid()

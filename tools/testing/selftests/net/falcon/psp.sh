@@ -108,7 +108,7 @@ under_rotation()
 }
 
 # 9.2.2.3: new device keys while data flows; each packet is acceptable.
-# spec: 9.2.2.3-7
+# spec: 9.2.2.3-7 9.2.2.2-3
 rotations_lose_nothing()
 {
 	local n=3 bytes=16M end
@@ -120,6 +120,7 @@ rotations_lose_nothing()
 	for end in "$A" "$B"; do
 		expect "$(counter "$end" key_rotations)" -ge $n "rotations"
 		expect "$(counter "$end" in_bad_spi)" -eq 0 "wrong SPIs"
+		expect "$(counter "$end" in_replay)" -eq 0 "of another time"
 		expect "$(counter "$end" in_bad_icv)" -eq 0 "not authentic"
 		expect "$(counter "$end" out_no_key)" -eq 0 "without a key"
 	done
