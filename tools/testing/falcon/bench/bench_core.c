@@ -16,7 +16,7 @@
 #include "loop.h"
 #include "net/falcon/core/arbiter.h"
 
-static void turns(u32 n, double seconds)
+static void take_turns(u32 n, double seconds)
 {
 	static struct falcon_turn turn[65536];
 	u64 start = bench_ns(), end, served = 0;
@@ -75,7 +75,7 @@ int main(int argc, char **argv)
 		run("push", false, windows[i], seconds);
 		run("pull", true, windows[i], seconds);
 	}
-	turns(16, seconds);
-	turns(1024, seconds);
+	take_turns(16, seconds);
+	take_turns(1024, seconds);
 	return 0;
 }

@@ -166,6 +166,19 @@ static void user_timeout_is_kept(void)
 	CHECK_ERR(set_int(fd, SOL_FALCON, FALCON_USER_TIMEOUT, -1), EINVAL);
 }
 
+static void weight_may_change_at_any_time(void)
+{
+	int client, server;
+
+	sock_pair(&client, &server);
+	OK(set_int(client, SOL_FALCON, FALCON_WEIGHT, 255));
+	CHECK_EQ(get_int(client, SOL_FALCON, FALCON_WEIGHT), 255);
+	OK(set_int(client, SOL_FALCON, FALCON_WEIGHT, 1));
+	CHECK_EQ(get_int(client, SOL_FALCON, FALCON_WEIGHT), 1);
+	CHECK_ERR(set_int(client, SOL_FALCON, FALCON_WEIGHT, 0), EINVAL);
+	CHECK_ERR(set_int(client, SOL_FALCON, FALCON_WEIGHT, 256), EINVAL);
+}
+
 static void datagram_sockets_do_not_exist(void)
 {
 	CHECK_ERR(socket(params.family, SOCK_DGRAM, IPPROTO_FALCON),
@@ -186,6 +199,7 @@ const struct sock_test sock_option_tests[] = {
 	TEST(connection_options_are_fixed_once_connected,
 	     ON_BOTH | ON_FALCON),
 	TEST(user_timeout_is_kept, ON_BOTH | ON_FALCON),
+	TEST(weight_may_change_at_any_time, ON_BOTH | ON_FALCON),
 	TEST(datagram_sockets_do_not_exist, ON_BOTH | ON_FALCON),
 	{ }
 };

@@ -38,7 +38,7 @@ print(sum(c["counters"]["tx_bytes"] for c in json.load(sys.stdin)
 
 sent()
 {
-	[ "$(sent_by "$1")" "$2" "$3" ]
+	test "$(sent_by "$1")" "$2" "$3"
 }
 
 # race WEIGHT-1 WEIGHT-2: what each sends until the second has sent 4 MB more
