@@ -273,6 +273,8 @@ netdev_tx_t e2100_start_xmit(struct sk_buff *skb, struct net_device *netdev)
  */
 bool e2100_tx_delay(struct e2100_port *port, struct sk_buff *skb, u64 due_ns)
 {
+	/* It has left: its sender's queue is shorter. */
+	skb_orphan(skb);
 	return e2100_txq_wait(e2100_txq_here(port), skb, E2100_DELAYED, due_ns);
 }
 
