@@ -41,7 +41,7 @@ sent()
 	test "$(sent_by "$1")" "$2" "$3"
 }
 
-# race WEIGHT-1 WEIGHT-2: what each sends until the second has sent 4 MB more
+# race WEIGHT-1 WEIGHT-2: what each sends until the second has sent 1.5 MB more
 race()
 {
 	local from1 from2
@@ -50,7 +50,7 @@ race()
 	sender 7002 "$2"
 	from1=$(sent_by 7001)
 	from2=$(sent_by 7002)
-	within 100 sent 7002 -gt $((from2 + 4000000))
+	within 100 sent 7002 -gt $((from2 + 1500000))
 	gone1=$(($(sent_by 7001) - from1))
 	gone2=$(($(sent_by 7002) - from2))
 	echo "# weights $1 and $2: $gone1 and $gone2 bytes"
