@@ -360,7 +360,11 @@ void falcon_udp_charge(struct falcon_conn *conn, struct sk_buff_head *list)
 
 	lockdep_assert_held(&conn->lock);
 	skb_queue_walk(list, skb) {
-		skb_shinfo(skb)->destructor_arg = falcon_txq_charge(conn, skb);
+		void *charge = falcon_txq_charge(conn, skb);
+
+		if (!charge && !conn->sk)
+			continue;
+		skb_shinfo(skb)->destructor_arg = charge;
 		skb->destructor = falcon_tx_free;
 		if (!conn->sk)
 			continue;

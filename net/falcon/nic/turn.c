@@ -155,7 +155,8 @@ void *falcon_txq_charge(struct falcon_conn *conn, const struct sk_buff *skb)
 	struct falcon_txq *q = falcon_txq_here(conn);
 	unsigned int n;
 
-	if (falcon_nic_cb(skb)->depart_ns)
+	if (falcon_nic_cb(skb)->depart_ns ||
+	    !READ_ONCE(conn->fn->sysctl.tx_backlog_kb))
 		return NULL;
 	n = clamp_t(unsigned int, skb->len >> FALCON_BLOCK_SHIFT, 1,
 		    FALCON_BLOCKS);
