@@ -271,7 +271,7 @@ const struct falcon_param falcon_params[] = {
 			"between new device keys, s; 0 is only on demand"),
 	FALCON_PARAM(train_pkts, 40, 1, 64,
 		     "most packets of a GSO train"),
-	FALCON_PARAM(tx_backlog_kb, 1024, 0, 1 << 20,
+	FALCON_PARAM(tx_backlog_kb, 0, 0, 1 << 20,
 		     "in a device's queue, from which on connections take turns"),
 	FALCON_PARAM(tx_weight, 16, 1, FALCON_WEIGHT_MAX,
 		     "of new connections where they take turns (8.3)"),
