@@ -162,24 +162,23 @@ static enum ib_wc_opcode fal_sq_wc_opcode(u32 opcode)
 	}
 }
 
-static void fal_sq_complete(struct fal_qp *qp, const struct fal_swqe *wqe,
-			    enum ib_wc_status status, u32 vendor_err)
+/* The completion of a request; false if none is wanted. */
+static bool fal_sq_wc(struct fal_qp *qp, const struct fal_swqe *wqe,
+		      enum ib_wc_status status, u32 vendor_err,
+		      struct ib_wc *wc)
 {
-	struct ib_wc wc = {
+	*wc = (struct ib_wc) {
 		.wr_id		= wqe->w.wr_id,
 		.status		= status,
 		.opcode		= fal_sq_wc_opcode(wqe->w.opcode),
 		.vendor_err	= vendor_err,
 		.qp		= &qp->ibqp,
 	};
-
-	if (status == IB_WC_SUCCESS && !qp->sig_all &&
-	    !(wqe->w.flags & FALCON_SEND_SIGNALED))
-		return;
-	if (BIT(wc.opcode) & (BIT(IB_WC_RDMA_READ) | BIT(IB_WC_COMP_SWAP) |
-			      BIT(IB_WC_FETCH_ADD)))
-		wc.byte_len = wqe->length;
-	fal_cq_add(to_fal_cq(qp->ibqp.send_cq), &wc, false);
+	if (BIT(wc->opcode) & (BIT(IB_WC_RDMA_READ) | BIT(IB_WC_COMP_SWAP) |
+			       BIT(IB_WC_FETCH_ADD)))
+		wc->byte_len = wqe->length;
+	return status != IB_WC_SUCCESS || qp->sig_all ||
+	       wqe->w.flags & FALCON_SEND_SIGNALED;
 }
 
 /**
@@ -198,8 +197,10 @@ void fal_sq_done(struct fal_qp *qp, struct fal_swqe *wqe,
 {
 	struct fal_sq *sq = &qp->sq;
 	u32 tail = sq->tail;
+	struct ib_wc wc;
+	bool tell;
 
-	fal_sq_complete(qp, wqe, status, vendor_err);
+	tell = fal_sq_wc(qp, wqe, status, vendor_err, &wc);
 	wqe->done = true;
 	while (tail != READ_ONCE(sq->head) && fal_sq_wqe(qp, tail)->done)
 		tail++;
@@ -208,6 +209,9 @@ void fal_sq_done(struct fal_qp *qp, struct fal_swqe *wqe,
 	if (sq->ring.hdr)
 		/* User space's, likewise */
 		smp_store_release(&sq->ring.hdr->cons, tail);
+	/* Not before: whoever sees the completion may post in its place. */
+	if (tell)
+		fal_cq_add(to_fal_cq(qp->ibqp.send_cq), &wc, false);
 }
 
 /**
