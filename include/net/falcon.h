@@ -367,7 +367,7 @@ static inline struct sk_buff *falcon_rx_skb(struct falcon_rxpkt *rx)
 	return container_of((void *)rx, struct sk_buff, cb);
 }
 
-/* Connections: cm/listener.c, conn.c, ulp.c */
+/* Connections: cm/listener.c, conn/conn.c, ulp.c */
 int falcon_path_set_peer(struct falcon_path *path,
 			 const struct sockaddr_storage *addr);
 struct falcon_conn *falcon_connect(struct net *net,

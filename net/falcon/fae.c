@@ -6,7 +6,7 @@
  * connection; what is left waits for the next batch, or for a timer. The longer
  * the queue, the fewer ACKs become events (core/fae.c).
  *
- * udp.c calls at the end of a batch, conn.c asks for the queue. A queue is used
+ * udp.c calls at the end of a batch, conn/rx.c asks for the queue. A queue is used
  * by softirqs of its CPU alone, so that it needs no lock; each event in it holds
  * a reference of its connection.
  */

@@ -3,7 +3,7 @@
  * What the files of falcon.ko share: the per-netns state, the connection, and
  * the few functions that each file offers the others.
  *
- * One direction of calls: sockets and verbs -> ulp.c, cm/ -> conn.c -> core/;
+ * One direction of calls: sockets and verbs -> ulp.c, cm/ -> conn/ -> core/;
  * effects of core -> udp.c -> nic. Nothing below includes anything above.
  *
  * Locks, outermost first: socket lock, falcon_conn::lock, falcon_net::peer_lock.
@@ -314,7 +314,7 @@ struct falcon_conn {
  * struct falcon_rx - a packet received, taken apart
  * @psp:	its PSP header
  * @pi:		its Falcon header, if the PSP version leaves it in the clear
- * @meta:	times and marks; conn.c adds what depends on the connection
+ * @meta:	times and marks; conn/rx.c adds what depends on the connection
  * @nic:	whose counter gave @counter_ps; NULL: not read yet
  * @counter_ps:	when it arrived
  * @hw:		what the driver that received it left with the skb
@@ -336,7 +336,7 @@ struct falcon_rx {
 	u8  ttl;
 };
 
-/* conn.c */
+/* conn/ */
 extern struct workqueue_struct *falcon_wq;
 struct falcon_conn *falcon_conn_alloc(struct falcon_net *fn,
 				      const struct falcon_path *path,
@@ -453,11 +453,6 @@ void falcon_host_net_exit(struct falcon_net *fn);
 /* psp/psp.c */
 void falcon_psp_sa_init(struct falcon_psp_sa *sa, u8 version);
 u64 falcon_psp_reserve(atomic64_t *last, u64 now_ps, unsigned int nr);
-
-/* timer.c: one hrtimer a connection, softirq */
-void falcon_timer_init(struct falcon_conn *conn);
-void falcon_timer_update(struct falcon_conn *conn, u64 due_ns);
-void falcon_timer_cancel(struct falcon_conn *conn);
 
 /*
  * nic/nic.c: call @fn for the software NIC and each registered one, in order of

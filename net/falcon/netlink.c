@@ -6,7 +6,7 @@
  * found under RCU and read one at a time: a snapshot under the connection
  * lock, a message of it after. A dump goes by ascending CID and resumes at the
  * next one: a connection that lives through it is in it exactly once.
- * Every refusal says why in its extended ACK. conn.c calls
+ * Every refusal says why in its extended ACK. conn/drain.c calls
  * falcon_netlink_event(); nothing here changes a connection but the kill.
  */
 #include <linux/ctype.h>

@@ -4,8 +4,9 @@
  * path, which congestion control measures its queues from (struct falcon_least).
  * A connection that begins when the path is full has it from those before.
  *
- * conn.c joins a connection at its establishment and lets it leave before its
- * memory goes. One record a pair of addresses, as long as there are connections.
+ * conn/conn.c joins a connection at its establishment and lets it leave before
+ * its memory goes. One record a pair of addresses, as long as there are
+ * connections.
  */
 #include <linux/hash.h>
 #include <linux/jhash.h>

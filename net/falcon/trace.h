@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Tracepoints of a connection: what left, what came, why it left again, and
- * what congestion control made of it. conn.c and udp.c fire them; nothing
+ * what congestion control made of it. conn/ and udp.c fire them; nothing
  * here changes state. Every event opens with the two CIDs, so that a filter
  * such as 'cid == 0x1234' follows one connection.
  *

@@ -8,7 +8,8 @@
  * the payload pages, because core keeps it until the ULP is done with it. The
  * packets that follow each other for one connection are given to it before
  * their effects are carried out once, so that a train costs one ACK and one
- * wake-up. Events of congestion control may wait for the end (fae.c). Nothing here moves the state of a connection: conn.c does.
+ * wake-up. Events of congestion control may wait for the end (fae.c). Nothing
+ * here moves the state of a connection: conn/rx.c does.
  */
 #include <linux/inetdevice.h>
 #include <linux/net.h>

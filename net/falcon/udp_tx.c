@@ -3,7 +3,7 @@
  * The way out: packets become trains, trains find their route and get their
  * UDP and IP headers, and the NIC takes them.
  *
- * conn.c calls falcon_udp_build() under the connection lock for each packet of
+ * conn/drain.c calls falcon_udp_build() under the connection lock for each packet of
  * core, because a payload lives only under it, and falcon_udp_xmit() after.
  * Consecutive packets of one flow, departure and size (the last may be
  * shorter) form a train: one skb with UDP_SEGMENT semantics. Payload pages are

@@ -2,7 +2,7 @@
 /*
  * What a ULP calls: connect; push and pull as initiator, ack, RNR, NACK and
  * respond as target (section 8, include/net/falcon.h). Listening is in
- * cm/listener.c, closing in conn.c.
+ * cm/listener.c, closing in conn/conn.c.
  *
  * Each call of a transaction takes the connection lock, tells core, and carries the effects out
  * unless somebody is at it: so ULP call-backs may run inside these calls.

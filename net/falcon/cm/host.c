@@ -11,7 +11,7 @@
  *
  * The table is bounded by net.falcon.max_peers. An account that nobody refers to
  * goes when it has rested for so long that a new one would be the same. cm/ and
- * conn.c call in, from softirq and process context, never for a packet of a
+ * conn/ call in, from softirq and process context, never for a packet of a
  * connection.
  */
 #include <linux/hashtable.h>

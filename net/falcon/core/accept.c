@@ -2,7 +2,7 @@
 /*
  * Packet acceptance checks (9.2.2): SPI and PCID, replay protection, sliding
  * window. Functions of what the packet says and what the connection knows. The
- * receive path (conn.c) calls the first two before it believes a packet, and
+ * receive path (conn/rx.c) calls the first two before it believes a packet, and
  * falcon_accept_commit() when PSP has verified it; pdl_rx.c calls the third.
  */
 #include "accept.h"

@@ -6,7 +6,7 @@
  * A connection uses the NIC of the device that its route leaves by, or the
  * software NIC. The choice changes with the route and when a NIC goes; RTT
  * samples that span a change are discarded, because their time-stamps come
- * from different counters. conn.c and udp.c call in; drivers register.
+ * from different counters. conn/ and udp.c call in; drivers register.
  *
  * Keys of PSP follow their connections to a NIC that takes keys, in process
  * context: until then, and where it refuses, psp/psp.c works with them.

@@ -12,7 +12,7 @@
  * NACKs wait for no turn, and packets with a departure time are not counted:
  * the wheel that they wait on is no queue.
  *
- * conn.c asks before it takes packets from core, udp_tx.c counts them.
+ * conn/drain.c asks before it takes packets from core, udp_tx.c counts them.
  * Locks: falcon_conn::lock, then falcon_txq::lock. A round holds a reference of
  * each connection in it.
  */

@@ -15,7 +15,7 @@
  * at the end. Version 15 has none: its packets get their IV, no more.
  *
  * Drivers call falcon_psp_seal() at departure, or falcon_psp_inline() if their
- * NIC may have the key; conn.c calls falcon_psp_open(), or falcon_psp_opened(),
+ * NIC may have the key; conn/rx.c calls falcon_psp_open(), or falcon_psp_opened(),
  * for packets that have passed the other acceptance checks. What they work on
  * is per CPU: bottom halves are off, and ciphers complete at once (psp/key.c).
  */

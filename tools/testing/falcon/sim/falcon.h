@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Falcon endpoints: net/falcon/core on a simulated host. What the kernel's
- * conn.c, udp_tx.c and ulp.c do around core, this does in simulated time; the
+ * conn/, udp_tx.c and ulp.c do around core, this does in simulated time; the
  * ULP acknowledges a push when its payload is in host memory.
  */
 #ifndef _FALCON_SIM_FALCON_H

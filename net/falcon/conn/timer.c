@@ -9,10 +9,10 @@
  * nothing due and is armed for what is. An idle connection has none running. It
  * stays on the CPU that works for the connection, busy or not: to move it would
  * move the lock's cache line as well.
- * Only conn.c calls in; the timer runs in softirq and holds no reference: it
+ * conn.c and drain.c call in; the timer runs in softirq and holds no reference: it
  * is cancelled before the memory goes.
  */
-#include "falcon.h"
+#include "conn/conn.h"
 
 static enum hrtimer_restart falcon_timer_fire(struct hrtimer *timer)
 {
