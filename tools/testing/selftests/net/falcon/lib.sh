@@ -147,14 +147,15 @@ per_packet()
 	both sysctl -q net.falcon.train_pkts=1
 }
 
-# faults NETEM-ARGUMENTS...: in both directions; "none" ends them.
+# faults NETEM-ARGUMENTS...: in both directions, at $WIRE if that is not e0; "none"
+# ends them.
 faults()
 {
 	local ns
 
 	for ns in "$A" "$B"; do
-		tc -n "$ns" qdisc del dev e0 root 2>/dev/null || :
-		[ "$1" = none ] || tc -n "$ns" qdisc add dev e0 root netem \
+		tc -n "$ns" qdisc del dev "${WIRE-e0}" root 2>/dev/null || :
+		[ "$1" = none ] || tc -n "$ns" qdisc add dev "${WIRE-e0}" root netem \
 			limit 10000 "$@"
 	done
 }
@@ -171,7 +172,7 @@ know_quarter()
 # Packets that netem dropped on the way out of a namespace.
 lost_in()
 {
-	tc -n "$1" -s qdisc show dev e0 |
+	tc -n "$1" -s qdisc show dev "${WIRE-e0}" |
 		sed -n 's/.*dropped \([0-9]*\),.*/\1/p' | head -n 1
 }
 
