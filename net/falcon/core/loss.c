@@ -448,8 +448,8 @@ u64 falcon_rto(const struct falcon_core *c, u8 backoff)
 
 /*
  * Back-off is for a network that carries nothing. While others of the connection
- * deliver, it is this flow's path that is dead, and what was lost on it goes on
- * on another.
+ * deliver, it is this flow's path that is dead, and what was lost there takes
+ * another.
  */
 static u8 falcon_backoff(const struct falcon_core *c,
 			 const struct falcon_flow *f)

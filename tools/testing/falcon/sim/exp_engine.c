@@ -93,7 +93,7 @@ static void engine_judge(const struct sim_table *t)
 const struct sim_exp exp_engine = {
 	.name = "engine",
 	.title = "an adaptive engine of limited speed, 100:1",
-	.setup = "six hosts, 200 Gb/s, RTT 10 us, window 128, 1 MiB writes, thresholds 256, 512, 1024",
+	.setup = "six hosts, 200 Gb/s, RTT 10 us, window 128, 1 MiB writes, thresholds 256 to 1024",
 	.columns = "kilo_events,goodput_gbps,p99,q99_us,depth,held_back",
 	.cells = engine_cells,
 	.run = engine_run,
