@@ -70,7 +70,7 @@ sum() # NAMESPACE NAME...
 	echo $total
 }
 
-# refused BEFORE NAMESPACE NAME...: nearly all that was thrown; some may be lost
+# refused BEFORE NAMESPACE NAME...: what was thrown; on a slow machine much is lost
 # on the way to a socket that is full, some of the transfer's own come late.
 refused()
 {
@@ -79,7 +79,7 @@ refused()
 	shift
 	counted=$(($(sum "$@") - before))
 	echo "# $thrown thrown, $counted refused by $*"
-	expect $counted -gt $((thrown / 2)) "refused"
+	expect $counted -gt $((thrown / 10)) "refused"
 	expect $counted -le $((thrown + 50)) "refused"
 }
 
