@@ -95,15 +95,20 @@ static u64 falcon_flow_next_depart(const struct falcon_flow *f)
 	return f->last_depart_ns + falcon_units_to_ns(f->inter_packet_gap);
 }
 
-/* Is every flow below one packet? Then each waits on the timing wheel. */
-static bool falcon_flows_crawl(const struct falcon_core *c)
+/*
+ * Flows that would depart later than this take no packet. While some flow is at
+ * a packet or more, it is the first departure of these: now, or what is left of
+ * a gap from before the window recovered. If none is, each waits on the wheel.
+ */
+static u64 falcon_flows_depart_by(const struct falcon_core *c, u64 now_ns)
 {
+	u64 by = U64_MAX;
 	u8 i;
 
 	for (i = 0; i < c->cfg.nr_flows; i++)
 		if (c->flow[i].fcwnd >= 1U << FALCON_FCWND_SHIFT)
-			return false;
-	return true;
+			by = min(by, max(now_ns, c->flow[i].last_depart_ns));
+	return by;
 }
 
 /* The flow of the last packet, if the run may go on. */
@@ -135,15 +140,14 @@ void falcon_flow_took(struct falcon_core *c, u8 flow)
 bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u64 now_ns,
 		      u8 *flow)
 {
-	u64 depart, best_depart = 0, from = U64_MAX;
+	u64 depart, best_depart = 0, by;
 	u8 n = c->cfg.nr_flows, i;
 	s32 best_open = S32_MIN;
 
 	*flow = 0;
 	if (n == 1)
 		return true;
-	if (!falcon_flows_crawl(c))
-		from = now_ns;
+	by = falcon_flows_depart_by(c, now_ns);
 	*flow = c->last_flow;
 	if (falcon_flow_stay(c, win))
 		return true;
@@ -152,7 +156,7 @@ bool falcon_flow_pick(struct falcon_core *c, u8 win, bool any, u64 now_ns,
 		s32 open = falcon_flow_open(c, &c->flow[id], win);
 
 		depart = max(falcon_flow_next_depart(&c->flow[id]), now_ns);
-		if (depart > from || open < best_open ||
+		if (depart > by || open < best_open ||
 		    (open == best_open && depart >= best_depart))
 			continue;
 		best_open = open;

@@ -147,6 +147,20 @@ TEST(slow_flows_wait_on_the_wheel)
 	solo_expect_quiet(&s);
 }
 
+/*
+ * spec: 9.1.2+7 windows have recovered, but last packets wait for a departure of
+ * before: nobody would try again later, so the next goes after the first of them
+ */
+TEST(recovered_flows_do_not_wait_for_each_other)
+{
+	flows_start(2);
+	s.c.flow[0].last_depart_ns = s.now + 100 * MS;
+	s.c.flow[1].last_depart_ns = s.now + 5 * MS;
+	ASSERT_TRUE(solo_tx(&s));
+	EXPECT_EQ(s.tx.flow, 1);
+	EXPECT_NEAR(s.tx.depart_ns, s.now + 5 * MS, 200);
+}
+
 /* spec: 9.1.2+8 a flow that has timed out gets one packet, until it delivers */
 TEST(flow_after_a_time_out_gets_one_packet)
 {
