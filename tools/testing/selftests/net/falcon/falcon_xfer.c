@@ -432,16 +432,24 @@ static void send_bytes(int fd)
 static void check_or_store(const unsigned char *buf, size_t len,
 			   __u64 offset, FILE *store)
 {
+	const unsigned char *want;
+	size_t i = 0;
+
 	if (store) {
 		if (fwrite(buf, 1, len, store) != len)
 			die(opt.store);
 		return;
 	}
-	if (memcmp(buf, expected(len, offset), len)) {
-		fprintf(stderr, "falcon_xfer: bytes from %llu on differ\n",
-			(unsigned long long)offset);
-		exit(1);
-	}
+	want = expected(len, offset);
+	if (!memcmp(buf, want, len))
+		return;
+	while (buf[i] == want[i])
+		i++;
+	fprintf(stderr, "falcon_xfer: byte %llu is 0x%02x, not 0x%02x\n",
+		(unsigned long long)(offset + i), buf[i], want[i]);
+	fprintf(stderr, "falcon_xfer: it is one of %zu from %llu on\n",
+		len, (unsigned long long)offset);
+	exit(1);
 }
 
 static void receive_bytes(int fd)
