@@ -107,21 +107,29 @@ static struct falcon_net *falcon_sysctl_fn(falcon_ctl_table *ctl)
 			    struct falcon_net, sysctl);
 }
 
+/* Into a copy: @val is what shows, and what was written, if it is in range. */
+static int falcon_sysctl_do_copy(falcon_ctl_table *ctl, int *val, int write,
+				 void *buffer, size_t *lenp, loff_t *ppos)
+{
+	struct ctl_table tmp = {
+		.data	= val,
+		.maxlen	= sizeof(*val),
+		.extra1	= ctl->extra1,
+		.extra2	= ctl->extra2,
+	};
+
+	return proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
+}
+
 /* The port of the connection manager: its sockets move there, or it stays. */
 static int falcon_sysctl_do_port(falcon_ctl_table *ctl, int write, void *buffer,
 				 size_t *lenp, loff_t *ppos)
 {
 	struct falcon_net *fn = falcon_sysctl_fn(ctl);
 	int port = fn->sysctl.cm_port;
-	struct ctl_table tmp = {
-		.data	= &port,
-		.maxlen	= sizeof(port),
-		.extra1	= ctl->extra1,
-		.extra2	= ctl->extra2,
-	};
 	int err;
 
-	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
+	err = falcon_sysctl_do_copy(ctl, &port, write, buffer, lenp, ppos);
 	if (err || !write)
 		return err;
 	return falcon_cm_change_port(fn, port);
@@ -148,15 +156,9 @@ static int falcon_sysctl_do_batch(falcon_ctl_table *ctl, int write,
 {
 	int *batch = ctl->data;
 	int val = READ_ONCE(*batch);
-	struct ctl_table tmp = {
-		.data	= &val,
-		.maxlen	= sizeof(val),
-		.extra1	= ctl->extra1,
-		.extra2	= ctl->extra2,
-	};
 	int err;
 
-	err = proc_dointvec_minmax(&tmp, write, buffer, lenp, ppos);
+	err = falcon_sysctl_do_copy(ctl, &val, write, buffer, lenp, ppos);
 	if (err || !write)
 		return err;
 	if (val) {
