@@ -240,6 +240,8 @@ struct falcon_path {
  * @service:	socket port or QPN at the passive end
  * @src_service: socket port or QPN at the active end
  * @ordered:	ordering mode
+ * @gapless:	with @ordered: a transaction that is given up ends the connection.
+ *		Otherwise the target passes over it and goes on
  * @nr_flows:	0: by family
  * @loss:	FALCON_LOSS_*, FALCON_CM_BY_SYSCTL: by sysctl
  * @max_mtu:	bound of payload bytes a packet; 0: by path
@@ -262,6 +264,7 @@ struct falcon_cm_params {
 	u32 service;
 	u32 src_service;
 	bool ordered;
+	bool gapless;
 	u8  nr_flows;
 	u8  loss;
 	u16 max_mtu;

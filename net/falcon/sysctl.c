@@ -231,7 +231,7 @@ const struct falcon_param falcon_params[] = {
 		     FALCON_LOSS_OOO | FALCON_LOSS_OWN | FALCON_LOSS_RACK |
 		     FALCON_LOSS_TLP,
 		     "loss policies: 1 ooo-distance, 2 eack-own, 4 rack, 8 tlp"),
-	FALCON_PARAM(max_attempts, 30, 1, 255,
+	FALCON_PARAM(max_attempts, 100, 1, 255,
 		     "Max Retransmit Attempts of a packet (9.1.1)"),
 	FALCON_PARAM(user_timeout_ms, 60000, 0, 3600000,
 		     "silence of a peer that ends a connection, ms; 0 never"),

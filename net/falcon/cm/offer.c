@@ -65,6 +65,7 @@ void falcon_cm_fill_cfg(struct falcon_net *fn, const struct falcon_cm_params *p,
 {
 	falcon_conn_cfg_defaults(fn, p->path.family, cfg);
 	cfg->proto = p->proto;
+	cfg->gapless = p->gapless;
 	if (p->nr_flows)
 		cfg->nr_flows = p->nr_flows;
 	if (p->loss != FALCON_CM_BY_SYSCTL)

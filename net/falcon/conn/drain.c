@@ -33,6 +33,7 @@ struct falcon_effects {
 static int falcon_fatal_errno(u8 fatal)
 {
 	switch (fatal) {
+	case FALCON_CMPL_TARGET_NACK_CIE:
 	case FALCON_CMPL_TARGET_NACK_NRE:
 	case FALCON_CMPL_TARGET_NACK_CID:
 	case FALCON_CMPL_REMOTE_ERR:

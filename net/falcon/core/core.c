@@ -75,6 +75,27 @@ void falcon_core_init(struct falcon_core *c, const struct falcon_core_cfg *cfg,
 	falcon_fae_init(c, now_ns);
 }
 
+static enum falcon_rx_verdict falcon_core_rx_any(struct falcon_core *c,
+						 const struct falcon_pkt_info *pi,
+						 const struct falcon_rx_meta *meta,
+						 struct falcon_rxpkt *rx)
+{
+	switch (pi->type) {
+	case FALCON_PKT_BACK:
+	case FALCON_PKT_EACK:
+		falcon_ack_rx(c, pi, meta);
+		return FALCON_RX_DONE;
+	case FALCON_PKT_NACK:
+		falcon_nack_rx(c, pi, meta);
+		return FALCON_RX_DONE;
+	}
+
+	c->stats.rx_pkts++;
+	if (!falcon_pdl_valid(c, pi) || !falcon_ack_bases(c, pi, meta->now_ns))
+		return FALCON_RX_DONE;
+	return falcon_pdl_rx(c, pi, meta, rx);
+}
+
 /**
  * falcon_core_rx() - a packet arrived
  * @c:		the connection that its CID names
@@ -91,23 +112,14 @@ enum falcon_rx_verdict falcon_core_rx(struct falcon_core *c,
 				      const struct falcon_rx_meta *meta,
 				      struct falcon_rxpkt *rx)
 {
+	enum falcon_rx_verdict verdict;
+
 	if (c->fatal)
 		return FALCON_RX_DONE;
-
-	switch (pi->type) {
-	case FALCON_PKT_BACK:
-	case FALCON_PKT_EACK:
-		falcon_ack_rx(c, pi, meta);
-		return FALCON_RX_DONE;
-	case FALCON_PKT_NACK:
-		falcon_nack_rx(c, pi, meta);
-		return FALCON_RX_DONE;
-	}
-
-	c->stats.rx_pkts++;
-	if (!falcon_pdl_valid(c, pi) || !falcon_ack_bases(c, pi, meta->now_ns))
-		return FALCON_RX_DONE;
-	return falcon_pdl_rx(c, pi, meta, rx);
+	verdict = falcon_core_rx_any(c, pi, meta, rx);
+	if (c->dying)
+		falcon_core_abort(c, c->dying);
+	return verdict;
 }
 
 /**
@@ -131,7 +143,7 @@ void falcon_core_timer(struct falcon_core *c, u64 now_ns)
 	falcon_target_timer(c, now_ns);
 	falcon_init_timer(c, now_ns);
 	if (c->dying)
-		falcon_core_abort(c, FALCON_CMPL_DEAD_CONN);
+		falcon_core_abort(c, c->dying);
 }
 
 /**

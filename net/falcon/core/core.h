@@ -100,6 +100,8 @@ enum falcon_win {
  *			to the smallest fabric delay seen
  * @fae:		congestion control algorithm
  * @paced:		there is a rate; by falcon_core_set_rate()
+ * @gapless:		a request that is given up ends the connection, at either end:
+ *		no resync passes over it. For a ULP of a byte stream
  */
 struct falcon_core_cfg {
 	/* used once, or seldom */
@@ -140,6 +142,7 @@ struct falcon_core_cfg {
 	u64 user_timeout_ns;
 	u32 delay_target;
 	bool paced;
+	bool gapless;
 };
 
 /* The largest receiver window: that of section 9, or wider if agreed. */
@@ -511,7 +514,7 @@ struct falcon_core {
 	u8  flow_run;			/* packets in a row on it */
 	u8  tlp_probes;			/* sent since something was delivered */
 	bool progress;			/* something was delivered just now */
-	bool dying;			/* fatal error, to be carried out */
+	u8  dying;			/* enum falcon_cmpl to die of, or 0 */
 
 	/* packet delivery, receive side */
 	u64 ack_due_ns;			/* coalescing timer; FALCON_NO_TIMER */

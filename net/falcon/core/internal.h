@@ -143,6 +143,7 @@ enum falcon_rx_verdict falcon_init_pull_data(struct falcon_core *c,
 					     struct falcon_rxpkt *rx,
 					     u64 now_ns);
 void falcon_init_pull_resync(struct falcon_core *c, u32 rsn, u64 now_ns);
+u8 falcon_resync_cmpl(u8 code);
 void falcon_init_timer(struct falcon_core *c, u64 now_ns);
 void falcon_init_abort(struct falcon_core *c, u8 code);
 

@@ -523,7 +523,7 @@ static u8 falcon_timed_out(struct falcon_core *c, struct falcon_txpkt *p)
 		p->attempts = ++attempts;
 		falcon_pkt_lost(c, p, FALCON_RETX_RTO);
 	} else if (p->type == FALCON_PKT_RESYNC) {
-		c->dying = true;
+		c->dying = FALCON_CMPL_DEAD_CONN;
 	} else {
 		falcon_pkt_resync(c, p, FALCON_RESYNC_EXHAUSTED);
 	}
@@ -614,7 +614,7 @@ void falcon_loss_timer(struct falcon_core *c, u64 now_ns)
 	u8 i;
 
 	if (falcon_silence_due(c) <= now_ns)
-		c->dying = true;
+		c->dying = FALCON_CMPL_DEAD_CONN;
 	for (pol = falcon_loss_policies;
 	     pol < falcon_loss_policies + ARRAY_SIZE(falcon_loss_policies);
 	     pol++)

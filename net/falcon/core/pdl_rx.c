@@ -158,6 +158,17 @@ bool falcon_pdl_valid(struct falcon_core *c, const struct falcon_pkt_info *pi)
 	return false;
 }
 
+/* The initiator gave up a request that the target may not pass over. */
+static bool falcon_rx_gap(const struct falcon_core *c,
+			  const struct falcon_pkt_info *pi,
+			  enum falcon_accept accept)
+{
+	return c->cfg.gapless && pi->type == FALCON_PKT_RESYNC &&
+	       pi->resync_type != FALCON_PKT_PULL_DATA &&
+	       (accept == FALCON_ACCEPT_NEW ||
+		accept == FALCON_ACCEPT_RECEIVED);
+}
+
 enum falcon_rx_verdict falcon_pdl_rx(struct falcon_core *c,
 				     const struct falcon_pkt_info *pi,
 				     const struct falcon_rx_meta *meta,
@@ -176,6 +187,10 @@ enum falcon_rx_verdict falcon_pdl_rx(struct falcon_core *c,
 	if (accept != FALCON_ACCEPT_BEYOND)
 		falcon_fae_arrived(c, c->ack_flow, accept != FALCON_ACCEPT_NEW,
 				   now_ns);
+	if (falcon_rx_gap(c, pi, accept)) {
+		c->dying = FALCON_CMPL_REMOTE_ERR;
+		return FALCON_RX_DONE;
+	}
 	switch (accept) {
 	case FALCON_ACCEPT_NEW:
 		return falcon_rx_new(c, win, pi, rx, now_ns);

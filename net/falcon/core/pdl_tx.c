@@ -182,6 +182,7 @@ void falcon_rnr_timer(struct falcon_core *c, u64 now_ns)
  * 9.1.8: a resync with the PSN and RSN of the packet takes its place; the
  * retransmit counter starts again (section 11). Before its first transmission
  * a packet only changes what it will be: RSN order needs it all the same.
+ * Where the target may not pass over it, it is the end of the connection.
  */
 void falcon_pkt_resync(struct falcon_core *c, struct falcon_txpkt *p, u8 code)
 {
@@ -191,7 +192,9 @@ void falcon_pkt_resync(struct falcon_core *c, struct falcon_txpkt *p, u8 code)
 	p->resync_code = code;
 	p->attempts = 0;
 	p->early = 0;
-	if (falcon_pkt_sent(p))
+	if (c->cfg.gapless)
+		c->dying = falcon_resync_cmpl(code);
+	else if (falcon_pkt_sent(p))
 		falcon_pkt_lost(c, p, FALCON_RETX_RTO);
 }
 

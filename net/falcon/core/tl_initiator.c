@@ -213,7 +213,7 @@ void falcon_init_sent(struct falcon_core *c, struct falcon_txn *txn)
 }
 
 /* Section 11: what a resync in place of the packet means to the ULP */
-static u8 falcon_resync_cmpl(u8 code)
+u8 falcon_resync_cmpl(u8 code)
 {
 	switch (code) {
 	case FALCON_RESYNC_CIE:

@@ -658,6 +658,8 @@ static void falcon_target_give_up(struct falcon_core *c,
 	if (falcon_rx_is_pull(rx)) {
 		falcon_rx_release(c, rx);
 		rx->type = FALCON_PKT_RESYNC;
+		if (c->cfg.gapless)
+			c->dying = FALCON_CMPL_LOCAL_TO;
 		return;
 	}
 	falcon_rxwin_forget(&c->rx[FALCON_WIN_DATA], rx->psn);

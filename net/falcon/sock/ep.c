@@ -374,6 +374,7 @@ int falcon_ep_request(struct falcon_listener *l, struct falcon_conn *conn,
 		req->nr_flows = min(req->nr_flows, fs->nr_flows);
 	if (fs->user_timeout_ms)
 		req->user_timeout_ms = fs->user_timeout_ms;
+	req->gapless = true;
 	req->txn_timeout_ms = FALCON_CM_NO_TIMEOUT;
 	if (fs->fae)
 		req->fae = fs->fae;

@@ -390,6 +390,7 @@ static int falcon_connect_start(struct sock *sk)
 		.service	= falcon_service(sk,
 						 ntohs(inet_sk(sk)->inet_dport)),
 		.ordered	= true,
+		.gapless	= true,
 		.nr_flows	= fs->nr_flows,
 		.loss		= 0xff,
 		.user_timeout_ms = fs->user_timeout_ms,

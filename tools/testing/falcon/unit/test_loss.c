@@ -551,6 +551,32 @@ TEST(max_attempts_of_resync_is_fatal_11)
 	EXPECT_EQ(falcon_core_push(&s.c, &s.txn[5], NULL, 0, s.now), -ENOTCONN);
 }
 
+/*
+ * spec: 11+4 without gaps, Max Retransmit Attempts are the end of the
+ * connection, and no resync tells the target to pass over the packet
+ */
+TEST(gapless_exhaustion_is_fatal_11)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.gapless = true;
+	solo_start(&s);
+	solo_push(&s, 100);
+	solo_push(&s, 100);
+	solo_flush(&s);
+	for (i = 0; i < 3; i++) {
+		solo_timer(&s);
+		EXPECT_EQ(solo_flush(&s), 2);
+	}
+	EXPECT_EQ(s.c.fatal, 0);
+	solo_timer(&s);
+	EXPECT_EQ(s.c.fatal, FALCON_CMPL_LOCAL_TO);
+	EXPECT_EQ(solo_completed(&s)->cmpl, FALCON_CMPL_LOCAL_TO);
+	EXPECT_TRUE(solo_completed(&s));
+	solo_expect_quiet(&s);
+}
+
 /* spec: 11+1 a slow reader is no dead peer: received packets do not count */
 TEST(received_never_exhausts_while_peer_lives_11)
 {

@@ -86,7 +86,7 @@ static void random_budgets(struct pair *p, struct falcon_core_cfg *cfg)
 	}
 }
 
-enum life { LIFE_FULL, LIFE_ABORTED, LIFE_BUDGETS };
+enum life { LIFE_FULL, LIFE_ABORTED, LIFE_BUDGETS, LIFE_GAPLESS };
 
 static void one_life(u64 seed, enum life life)
 {
@@ -97,8 +97,12 @@ static void one_life(u64 seed, enum life life)
 	unit_srand(seed);
 	random_cfg(p, &cfg);
 	random_ulps(p);
-	if (life == LIFE_BUDGETS)
+	if (life >= LIFE_BUDGETS)
 		random_budgets(p, &cfg);
+	if (life == LIFE_GAPLESS) {
+		cfg.features |= FALCON_F_ORDERED;
+		cfg.gapless = true;
+	}
 	pair_init(p, &cfg);
 	for (i = 0; i < waves; i++) {
 		submit_some(p, unit_rand_below(20));
@@ -115,7 +119,7 @@ static void one_life(u64 seed, enum life life)
 		unit_fail(__FILE__, __LINE__, "stall, seed %llu",
 			  (unsigned long long)seed);
 	/* one end may have died: the other has nobody to close it */
-	for (i = 0; i < 2 && life == LIFE_BUDGETS; i++)
+	for (i = 0; i < 2 && life >= LIFE_BUDGETS; i++)
 		if (p->end[!i].dead)
 			pair_abort(&p->end[i], FALCON_CMPL_DEAD_CONN);
 	pair_run_idle(p, 1000 * PAIR_MS);
@@ -225,6 +229,18 @@ TEST(pair_budgets_reclaim_everything)
 		EXPECT_GT(dead, 0);
 		EXPECT_GT(timed_out, 0);
 	}
+}
+
+/*
+ * spec: 11+4 without gaps, nothing is delivered that follows what was given up,
+ * whatever runs out, and at whichever end
+ */
+TEST(pair_gapless_delivers_a_prefix)
+{
+	dead = 0;
+	lives(LIFE_GAPLESS, 4000);
+	if (!getenv("PAIR_SEED"))
+		EXPECT_GT(dead, 0);
 }
 
 /*

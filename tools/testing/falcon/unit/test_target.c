@@ -701,6 +701,33 @@ TEST(resync_cancels_held_push_11)
 	EXPECT_EQ(s.c.rx[DATA].base, 2);
 }
 
+/*
+ * spec: 11+4 without gaps, a resync of a request is the end of the connection
+ * at the target: what follows is not delivered
+ */
+TEST(gapless_resync_is_fatal_11)
+{
+	solo_cfg(&s, true);
+	s.cfg.gapless = true;
+	solo_start(&s);
+	solo_rx_push(&s, 1, 1);
+	delivers_nothing();
+	EXPECT_TRUE(!solo_rx_resync(&s, FALCON_PKT_PUSH_DATA, 0, 0,
+				    FALCON_RESYNC_EXHAUSTED));
+	EXPECT_EQ(s.c.fatal, FALCON_CMPL_REMOTE_ERR);
+	delivers_nothing();
+	EXPECT_EQ(dropped(), 1);
+	solo_expect_quiet(&s);
+
+	/* one that is here and waits for its turn, likewise */
+	solo_cfg(&s, true);
+	s.cfg.gapless = true;
+	solo_start(&s);
+	solo_rx_push(&s, 1, 1);
+	solo_rx_resync(&s, FALCON_PKT_PUSH_DATA, 1, 1, FALCON_RESYNC_TIMEOUT);
+	EXPECT_EQ(s.c.fatal, FALCON_CMPL_REMOTE_ERR);
+}
+
 /* spec: 9.2.5+1 a resync too far ahead is not received: it comes again */
 TEST(resync_too_far_ahead_9_2_5)
 {

@@ -140,9 +140,28 @@ outage_longer_than_the_time_budget_ends_the_connection()
 	faults none
 }
 
+# A packet that is given up ends the connection at both ends, and no byte behind
+# it is read.
+nothing_behind_a_hole_is_delivered()
+{
+	local port=$((7100 + RANDOM % 800))
+
+	both sysctl -q net.falcon.max_attempts=1 net.falcon.loss_policy=0
+	faults delay 1ms loss 30%
+	in_b falcon_xfer -l -P $port -b 4M 2>"$scratch/receiver" &
+	fails in_a falcon_xfer -P $port -b 4M -e 100000 "$B4" 2>"$scratch/sender"
+	faults none
+	# Nobody tells the receiver: its machine cannot be reached. It reads on.
+	sleep 2
+	both sysctl -q net.falcon.max_attempts=100 net.falcon.loss_policy=12
+	sed 's/^/# /' "$scratch/sender" "$scratch/receiver"
+	fails grep -E "byte [0-9]+ is" "$scratch/receiver"
+}
+
 run_tests one_percent_loss_stream one_percent_loss_seqpacket_ipv6 \
 	ten_percent_loss_stream ten_percent_loss_seqpacket \
 	duplicates_are_delivered_once corrupted_packets_are_refused \
 	everything_at_once bursts_of_loss lost_acknowledgements \
 	outage_shorter_than_the_time_budget_is_survived \
-	outage_longer_than_the_time_budget_ends_the_connection
+	outage_longer_than_the_time_budget_ends_the_connection \
+	nothing_behind_a_hole_is_delivered
