@@ -93,6 +93,7 @@ ethtool_tells()
 	in_a ethtool -i e0 | grep -qx "driver: e2100sim"
 	in_a ethtool -i e0 | grep -qx "bus-info: e2100sim$NIC_A"
 	in_a ethtool -k e0 | grep -q "^tx-udp-segmentation: on"
+	in_a ethtool -S e0 | grep -q "^ *tx_falcon_trains: 0"
 	param "$NIC_A" link_mbps 25000
 	in_a ethtool e0 | grep -q "Speed: 25000Mb/s"
 	in_a ethtool -G e0 rx 17
@@ -101,8 +102,61 @@ ethtool_tells()
 	ip -n "$A" link set e0 down
 	in_a ethtool -G e0 tx 1024
 	ip -n "$A" link set e0 up
-	in_a ethtool -T e0 | grep -q hardware-receive
+	in_a ethtool -T e0 >"$scratch/stamps"
+	grep -q hardware-receive "$scratch/stamps"
+	grep -q "^PTP Hardware Clock: [0-9]" "$scratch/stamps"
 	in_a ping -q -c 1 "$B4" >/dev/null
+}
+
+devlink_tells()
+{
+	local handle=e2100sim/e2100sim$NIC_A nr
+
+	drop_nics
+	new_device "$NIC_A" 2
+	devlink dev info "$handle" >"$scratch/info"
+	grep -q "serial_number 0000000$NIC_A" "$scratch/info"
+	grep -q "board.id E2100-SIM" "$scratch/info"
+	for nr in 0 1; do
+		devlink port show "$handle/$nr" >"$scratch/port"
+		grep -q "type eth netdev $(netdev_of "$NIC_A" "$nr")" \
+			"$scratch/port"
+		grep -q "flavour physical port $nr" "$scratch/port"
+	done
+	fails devlink port show "$handle/2" 2>/dev/null
+	devlink dev reload "$handle" >"$scratch/reload"
+	devlink port show "$handle/1" >/dev/null
+	devlink health show "$handle" reporter fw | grep -q "state healthy"
+	del_device "$NIC_A"
+	fails devlink port show "$handle/0" 2>/dev/null
+}
+
+devlink_params_have_bounds()
+{
+	local handle=e2100sim/e2100sim$NIC_A
+
+	drop_nics
+	new_device "$NIC_A"
+	fails param "$NIC_A" rx_buffer_kb 0 2>/dev/null
+	fails param "$NIC_A" link_mbps 1000001 2>/dev/null
+	fails param "$NIC_A" psp_keys 1048577 2>/dev/null
+	param "$NIC_A" link_mbps 1000000
+	devlink dev param show "$handle" name link_mbps | grep -q "value 1000000"
+	del_device "$NIC_A"
+}
+
+# A port may live in any namespace, and survives the one that it lived in.
+ports_move_between_namespaces()
+{
+	make_nics direct
+	ip -n "$A" link set e0 netns "$B" name e1
+	ip -n "$B" link set e1 up
+	[ "$(in_b cat /sys/class/net/e1/carrier)" = 1 ]
+	ip -n "$B" link set e1 netns "$A" name e0
+	address "$A" "$A4" "$A6"
+	in_a ping -q -c 1 "$B4" >/dev/null
+	ip netns del "$A"
+	within 60 netdev_of "$NIC_A"
 }
 
 link_rate_is_kept()
@@ -119,7 +173,8 @@ link_rate_is_kept()
 
 run_tests devices_come_and_go arguments_are_checked port_to_port over_veth \
 	over_a_lower_netdev link_follows_both_ends lower_netdev_goes \
-	ethtool_tells link_rate_is_kept
+	ethtool_tells devlink_tells devlink_params_have_bounds \
+	ports_move_between_namespaces link_rate_is_kept
 status=$?
 drop_nics
 exit $status
