@@ -166,7 +166,7 @@ static long long stamp_of(int fd, int flags)
 	struct pollfd pfd = { fd, POLLIN, 0 };
 	struct cmsghdr *c;
 
-	if (poll(&pfd, 1, 5000) <= 0)
+	if (poll(&pfd, 1, 60000) <= 0)
 		die("no message");
 	if (recvmsg(fd, &msg, flags) < 0)
 		die("recvmsg");
