@@ -86,6 +86,57 @@ refused_keys_work_in_software()
 	expect "$(counter "$A" out_sealed)" -gt 10 "sealed"
 }
 
+# A place for one key of two: the NIC works one way, software the other.
+a_full_table_leaves_the_rest_to_software()
+{
+	local sealed opened
+
+	make_secure 1
+	param "$NIC_A" psp_keys 1
+	transfer 4 -b 2M
+	expect "$(nic_stat "$A" psp_keys_added)" -eq 1 "keys in the NIC"
+	sealed=$(counter "$A" out_sealed_nic)
+	opened=$(counter "$A" in_opened_nic)
+	echo "# by the NIC: $sealed sealed, $opened opened"
+	[ "$sealed" -gt 10 ] || [ "$opened" -gt 10 ]
+	[ "$sealed" -eq 0 ] || [ "$opened" -eq 0 ]
+	expect "$(counter "$A" out_sealed)" -gt 10 "sealed"
+	expect "$(counter "$A" in_opened)" -gt 10 "opened"
+	expect "$(counter "$A" in_bad_icv)" -eq 0 "not authentic"
+	expect "$(counter "$B" in_bad_icv)" -eq 0 "not authentic"
+}
+
+# The NIC goes with its keys in the middle of a transfer: what is below takes
+# its address, and software the association.
+the_nic_goes_and_software_has_the_keys()
+{
+	local sender receiver before
+
+	make_secure 1 veth
+	in_b falcon_xfer -l -b 4M &
+	receiver=$!
+	in_a falcon_xfer -b 4M -m 16K -e 30000 "$B4" >"$scratch/sent" &
+	sender=$!
+	within 60 with_keys 2
+	within 60 sealed_inline 10
+	del_device "$NIC_A"
+	before=$(counter "$A" out_sealed_nic)
+	ip -n "$A" addr add "$A4/24" dev w0
+	kill -0 "$sender"
+	wait "$sender"
+	wait "$receiver"
+	expect "$(counter "$A" out_sealed_nic)" -eq "$before" \
+		"sealed by the NIC that has gone"
+	expect "$(counter "$A" out_sealed)" -gt $((before + 10)) "sealed"
+	expect "$(counter "$B" in_bad_icv)" -eq 0 "not authentic"
+	expect "$(counter "$B" in_replay)" -eq 0 "packets taken for replays"
+}
+
+sealed_inline()
+{
+	[ "$(counter "$A" out_sealed_nic)" -ge "$1" ]
+}
+
 all_keys_gone()
 {
 	[ "$(nic_stat "$1" psp_keys_added)" = \
@@ -172,6 +223,8 @@ no_nonce_twice_across_resets()
 
 run_tests every_version_inline inline_over_a_lower_netdev \
 	inline_here_and_software_there refused_keys_work_in_software \
+	a_full_table_leaves_the_rest_to_software \
+	the_nic_goes_and_software_has_the_keys \
 	keys_come_and_go rotation_replaces_keys_in_the_nic \
 	corrupted_packets_are_not_opened no_nonce_twice_across_resets
 status=$?
