@@ -140,9 +140,12 @@ bench-fae:
 
 # --- kernels -----------------------------------------------------------------
 
-.PHONY: debug-kernel in-tree
+.PHONY: debug-kernel netdevsim in-tree
 debug-kernel:
 	tools/testing/vm/debug-kernel.sh build/debug-kernel
+
+netdevsim:
+	scripts/netdevsim.sh 6.12
 
 in-tree:
 	scripts/in-tree.sh '$(LINUX)'
@@ -188,6 +191,7 @@ help:
 	@echo '                              and the cache lines of a connection that they use'
 	@echo '          bench-fae           events a second of congestion control'
 	@echo 'Kernels:  debug-kernel        build one with the checkers, in build/debug-kernel'
+	@echo '          netdevsim           build the driver for 6.12, which Debian leaves out'
 	@echo 'Choose:   KVER=6.1|6.12|debug|RELEASE, or KDIR=DIRECTORY of headers;'
 	@echo '          DEBUG_KERNEL=DIRECTORY of a ready debug kernel'
 	@echo 'Packages: scripts/deps.sh installs what is missing'

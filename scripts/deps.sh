@@ -23,7 +23,8 @@ usage()
 	usage: scripts/deps.sh [--check] [GROUP...]
 	       scripts/deps.sh --download PACKAGE     into the current directory
 
-	Groups: ${groups_all[*]} (default: all of these), debug-kernel.
+	Groups: ${groups_all[*]} (default: all of these), debug-kernel,
+	        netdevsim.
 	--check says what is missing, and installs nothing.
 	EOF
 }
@@ -51,6 +52,8 @@ packages_of()
 			perftest python3-pyverbs nvme-cli fio ;;
 	demo)
 		echo qemu-system-x86 busybox-static cpio iproute2 python3-minimal ;;
+	netdevsim)
+		echo gcc make xz-utils @headers-6.12 linux-source-6.12 ;;
 	debug-kernel)
 		echo flex bison bc cpio libelf-dev libssl-dev dwarves xz-utils \
 			linux-source-6.12 ;;
