@@ -32,7 +32,7 @@
 
 #define MAX_SAMPLES	65536
 #define MAX_REFERENCE	(64U << 20)
-#define PATIENCE_NS	5000000000ULL
+#define PATIENCE_NS	30000000000ULL
 
 static struct {
 	bool receive;
@@ -44,6 +44,7 @@ static struct {
 	const char *port;
 	const char *file;	/* to send, or to compare with */
 	const char *store;	/* receiver: where to put it */
+	const char *slow;	/* sender: it pauses only while this exists */
 	const char *hook;	/* run when all has arrived, before the close */
 	const char *congestion;
 	__u64 bytes;		/* of the pattern */
@@ -79,6 +80,7 @@ static const char help[] =
 	"  -x COMMAND          sender: run it before closing\n"
 	"  -w MS               receiver: sleep after the first bytes\n"
 	"  -e US               sender: wait between two calls\n"
+	"  -g FILE             but only while there is such a file\n"
 	"  -r BYTES            a second, at most (SO_MAX_PACING_RATE)\n"
 	"  -S BYTES, -R BYTES  send and receive buffer\n"
 	"  -F N, -C NAME       Falcon: flows, congestion control\n"
@@ -419,7 +421,7 @@ static void send_bytes(int fd)
 		offset += n;
 		if (calls++ % 8 == 0)
 			sample_rtt(fd);
-		if (opt.every_us)
+		if (opt.every_us && (!opt.slow || !access(opt.slow, F_OK)))
 			pause_us(opt.every_us);
 	}
 	if (!recv_all(fd, &answer, sizeof(answer)))
@@ -560,6 +562,8 @@ static const char **text_option(int c)
 		return &opt.file;
 	case 'o':
 		return &opt.store;
+	case 'g':
+		return &opt.slow;
 	case 'x':
 		return &opt.hook;
 	case 'C':
@@ -627,7 +631,7 @@ static void take(int c)
 
 static void parse(int argc, char **argv)
 {
-	static const char options[] = "lP:p:t:46f:b:o:m:x:w:e:r:S:R:F:C:L:h";
+	static const char options[] = "lP:p:t:46f:b:o:m:x:w:e:g:r:S:R:F:C:L:h";
 	int c;
 
 	while ((c = getopt(argc, argv, options)) != -1)

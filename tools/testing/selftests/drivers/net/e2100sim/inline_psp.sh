@@ -16,24 +16,89 @@ make_secure()
 		net.falcon.psp_versions="$1"
 }
 
-# Software keeps the first packets, until the keys are installed.
-mostly()
+# with_keys N DEVICE...: each has been given as many
+with_keys()
 {
-	expect "$1" -gt "$(($2 * 3 / 4))" "$3, of $2"
+	local id least=$1 ns
+
+	shift
+	for id; do
+		ns=$A
+		[ "$id" = "$NIC_A" ] || ns=$B
+		[ "$(nic_stat "$ns" psp_keys_added)" -ge "$least" ] || return
+	done
+}
+
+# start_transfer [4|6]: one that takes its time until it may finish, in $sender
+# and $receiver
+start_transfer()
+{
+	local to=$B4
+
+	[ "${1:-4}" = 4 ] || to=$B6
+	touch "$scratch/slow"
+	in_b falcon_xfer -l -b 4M &
+	receiver=$!
+	in_a falcon_xfer -b 4M -m 2K -e 40000 -g "$scratch/slow" "$to" \
+		>"$scratch/sent" &
+	sender=$!
+}
+
+finish_transfer()
+{
+	kill -0 "$sender"
+	rm "$scratch/slow"
+	wait "$sender"
+	wait "$receiver"
+}
+
+# worked NAMESPACE: packets sealed by the NIC and in all, opened likewise
+worked()
+{
+	local name
+
+	for name in out_sealed_nic out_sealed in_opened_nic in_opened; do
+		counter "$1" "$name"
+	done | paste -sd' '
+}
+
+# Until the keys are installed, software does the work; then none is left to it,
+# but for what passed while the counters were read.
+rest_is_inline()
+{
+	local ns before now
+
+	for ns; do
+		worked "$ns" >"$scratch/$ns"
+	done
+	finish_transfer
+	for ns; do
+		read -ra before <"$scratch/$ns"
+		read -ra now < <(worked "$ns")
+		all_but_10 "sealed" $((now[0] - before[0])) \
+			$((now[1] - before[1]))
+		all_but_10 "opened" $((now[2] - before[2])) \
+			$((now[3] - before[3]))
+		expect "$(counter "$ns" in_bad_icv)" -eq 0 "not authentic"
+	done
+}
+
+# all_but_10 WHAT N OF
+all_but_10()
+{
+	echo "# $1: $2 of $3 by the NIC"
+	expect "$3" -gt 20 "packets $1"
+	expect "$2" -ge $(($3 - 10)) "$1 by the NIC, of $3"
 }
 
 # Both ends: data one way, acknowledgements the other.
 inline_both_ways()
 {
-	local ns
+	local sender receiver
 
-	for ns in "$A" "$B"; do
-		mostly "$(counter "$ns" out_sealed_nic)" \
-			"$(counter "$ns" out_sealed)" "sealed by the NIC"
-		mostly "$(counter "$ns" in_opened_nic)" \
-			"$(counter "$ns" in_opened)" "opened by the NIC"
-		expect "$(counter "$ns" in_bad_icv)" -eq 0 "not authentic"
-	done
+	start_transfer "${1:-4}"
+	within 60 with_keys 2 "$NIC_A" "$NIC_B"
+	rest_is_inline "$A" "$B"
 	expect "$(nic_stat "$A" psp_sealed)" -gt 10 "trains sealed"
 	expect "$(nic_stat "$B" psp_opened)" -gt 10 "trains opened"
 }
@@ -44,34 +109,35 @@ every_version_inline()
 
 	for n in 0 1 2 3; do
 		make_secure $((1 << n))
-		transfer $((n & 1 ? 6 : 4)) -b 4M
-		inline_both_ways
+		inline_both_ways $((n & 1 ? 6 : 4))
 	done
 }
 
 inline_over_a_lower_netdev()
 {
 	make_secure 1 "$(lower_type)"
-	transfer 4 -b 4M
 	inline_both_ways
 }
 
 # The other end has no place for keys: what one seals the other opens.
 inline_here_and_software_there()
 {
-	local ns=$A
+	local sender receiver id
 
-	for id in "$NIC_B" "$NIC_A"; do
+	for id in "$NIC_A" "$NIC_B"; do
 		make_secure 1
-		param "$id" psp_keys 0
-		transfer 4 -b 4M
-		mostly "$(counter "$ns" out_sealed_nic)" \
-			"$(counter "$ns" out_sealed)" "sealed by the NIC"
-		mostly "$(counter "$ns" in_opened_nic)" \
-			"$(counter "$ns" in_opened)" "opened by the NIC"
-		expect "$(counter "$B" in_bad_icv)" -eq 0 "not authentic"
+		param $((NIC_A + NIC_B - id)) psp_keys 0
+		start_transfer
+		within 60 with_keys 2 "$id"
+		if [ "$id" = "$NIC_A" ]; then
+			rest_is_inline "$A"
+			expect "$(counter "$B" in_opened_nic)" -eq 0 "opened"
+		else
+			rest_is_inline "$B"
+			expect "$(counter "$A" out_sealed_nic)" -eq 0 "sealed"
+		fi
 		expect "$(counter "$A" in_bad_icv)" -eq 0 "not authentic"
-		ns=$B
+		expect "$(counter "$B" in_bad_icv)" -eq 0 "not authentic"
 	done
 }
 
@@ -89,11 +155,13 @@ refused_keys_work_in_software()
 # A place for one key of two: the NIC works one way, software the other.
 a_full_table_leaves_the_rest_to_software()
 {
-	local sealed opened
+	local sender receiver sealed opened
 
 	make_secure 1
 	param "$NIC_A" psp_keys 1
-	transfer 4 -b 2M
+	start_transfer
+	within 60 with_keys 1 "$NIC_A"
+	finish_transfer
 	expect "$(nic_stat "$A" psp_keys_added)" -eq 1 "keys in the NIC"
 	sealed=$(counter "$A" out_sealed_nic)
 	opened=$(counter "$A" in_opened_nic)
@@ -113,18 +181,13 @@ the_nic_goes_and_software_has_the_keys()
 	local sender receiver before
 
 	make_secure 1 veth
-	in_b falcon_xfer -l -b 4M &
-	receiver=$!
-	in_a falcon_xfer -b 4M -m 16K -e 30000 "$B4" >"$scratch/sent" &
-	sender=$!
-	within 60 with_keys 2
+	start_transfer
+	within 60 with_keys 2 "$NIC_A"
 	within 60 sealed_inline 10
 	del_device "$NIC_A"
 	before=$(counter "$A" out_sealed_nic)
 	ip -n "$A" addr add "$A4/24" dev w0
-	kill -0 "$sender"
-	wait "$sender"
-	wait "$receiver"
+	finish_transfer
 	expect "$(counter "$A" out_sealed_nic)" -eq "$before" \
 		"sealed by the NIC that has gone"
 	expect "$(counter "$A" out_sealed)" -gt $((before + 10)) "sealed"
@@ -145,45 +208,41 @@ all_keys_gone()
 
 keys_come_and_go()
 {
+	local sender receiver
+
 	make_secure 1
 	both sysctl -q net.falcon.linger_ms=100
-	transfer 4 -b 200K
-	expect "$(nic_stat "$A" psp_keys_added)" -ge 2 "keys added"
+	start_transfer
+	within 60 with_keys 2 "$NIC_A" "$NIC_B"
+	finish_transfer
 	within 60 all_keys_gone "$A"
 	within 60 all_keys_gone "$B"
 }
 
 rotation_replaces_keys_in_the_nic()
 {
-	local sender receiver before
+	local sender receiver
 
 	make_secure 1
-	in_b falcon_xfer -l -b 8M &
-	receiver=$!
-	in_a falcon_xfer -b 8M -m 16K -e 30000 "$B4" >"$scratch/sent" &
-	sender=$!
-	within 60 with_keys 2
-	before=$(nic_stat "$A" psp_keys_added)
+	start_transfer
+	within 60 with_keys 2 "$NIC_A" "$NIC_B"
 	falcon -N "$B" key rotate
-	within 60 with_keys $((before + 1))
+	within 60 with_keys 3 "$NIC_A" "$NIC_B"
 	falcon -N "$A" key rotate
-	within 60 with_keys $((before + 2))
-	wait "$sender"
-	wait "$receiver"
-	inline_both_ways
-}
-
-with_keys()
-{
-	[ "$(nic_stat "$A" psp_keys_added)" -ge "$1" ]
+	within 60 with_keys 4 "$NIC_A" "$NIC_B"
+	rest_is_inline "$A" "$B"
 }
 
 corrupted_packets_are_not_opened()
 {
+	local sender receiver
+
 	make_secure 1
 	knob "$NIC_A" port0/seed 42
 	knob "$NIC_A" port0/corrupt_ppm 50000
-	transfer 4 -b 2M
+	start_transfer
+	within 60 with_keys 2 "$NIC_B"
+	finish_transfer
 	expect "$(nic_stat "$A" fault_corrupt)" -gt 3 "packets corrupted"
 	expect "$(counter "$B" in_opened_nic)" -gt 10 "packets opened"
 }
@@ -199,17 +258,12 @@ no_nonce_twice_across_resets()
 		>"$scratch/up" &
 	sniffer=$!
 	within 60 grep -q capturing "$scratch/up"
-	in_b falcon_xfer -l -b 8M &
-	receiver=$!
-	in_a falcon_xfer -b 8M -m 16K -e 30000 "$B4" >"$scratch/sent" &
-	sender=$!
+	start_transfer
 	for n in 2 4 6; do
-		within 60 with_keys "$n"
+		within 60 with_keys "$n" "$NIC_A"
 		devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
 	done
-	kill -0 "$sender"
-	wait "$sender"
-	wait "$receiver"
+	finish_transfer
 	kill "$sniffer"
 	wait "$sniffer" || :
 	expect "$(counter "$A" out_sealed_nic)" -gt 10 "sealed by the NIC"

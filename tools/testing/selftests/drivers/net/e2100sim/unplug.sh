@@ -9,29 +9,33 @@ need_e2100
 
 NR=10
 
-# start_transfers: $NR at once, each with its own pattern and both ends
-# counting; a byte that is lost fails its exit status.
+# start_transfers [BYTES]: $NR at once, each with its own pattern and both ends
+# counting; a byte that is lost fails its exit status. They take their time
+# until all_arrive() lets them go.
 start_transfers()
 {
-	local i
+	local i bytes=${1:-4M}
 
 	jobs=()
+	touch "$scratch/slow"
 	for i in $(seq "$NR"); do
-		in_b falcon_xfer -l -P $((7100 + i)) -b "$1" &
+		in_b falcon_xfer -l -P $((7100 + i)) -b "$bytes" &
 		jobs+=($!)
 	done
-	sleep 0.5
 	for i in $(seq "$NR"); do
-		in_a falcon_xfer -P $((7100 + i)) -b "$1" -m 16K -e "$2" "$B4" \
-			>"$scratch/sent.$i" &
+		in_a falcon_xfer -P $((7100 + i)) -b "$bytes" -m 1K -e 40000 \
+			-g "$scratch/slow" "$B4" >"$scratch/sent.$i" &
 		jobs+=($!)
 	done
+	within 120 with_users "$NR"
 }
 
 all_arrive()
 {
 	local job
 
+	not_done || return
+	rm "$scratch/slow"
 	for job in "${jobs[@]}"; do
 		wait "$job" && continue
 		falcon -N "$A" stat -z | sed 's/^/# a: /'
@@ -40,6 +44,7 @@ all_arrive()
 	done
 }
 
+# Whatever has happened, happened to all of them.
 not_done()
 {
 	local job running=0
@@ -47,7 +52,7 @@ not_done()
 	for job in "${jobs[@]}"; do
 		! kill -0 "$job" 2>/dev/null || running=$((running + 1))
 	done
-	expect "$running" -ge 10 "processes still at work"
+	expect "$running" -eq $((NR * 2)) "processes still at work"
 }
 
 with_users()
@@ -59,16 +64,14 @@ with_users()
 unplug_and_replug_during_transfers()
 {
 	make_nics direct
-	start_transfers 8M 40000
-	within 40 with_users "$NR"
+	start_transfers
 	del_device "$NIC_A"
 	[ "$(falcon -N "$A" nic show | wc -l)" = 1 ]
 	sleep 1
-	not_done
 	plug "$NIC_A" "$A"
 	nic_link "$A" e0 "$B" e0
 	address "$A" "$A4" "$A6"
-	within 40 with_users "$NR"
+	within 120 with_users "$NR"
 	all_arrive
 	expect "$(nic_stat "$A" tx_falcon_trains)" -gt 10 "trains of the new one"
 }
@@ -77,8 +80,7 @@ unplug_and_replug_during_transfers()
 unplug_for_good()
 {
 	make_nics veth
-	start_transfers 4M 40000
-	within 40 with_users "$NR"
+	start_transfers
 	del_device "$NIC_A"
 	address_moves
 	all_arrive
@@ -86,8 +88,7 @@ unplug_for_good()
 
 nic_goes()
 {
-	start_transfers 1M 20000
-	within 40 with_users "$NR"
+	start_transfers 2M || return
 	del_device "$NIC_A"
 	address_moves
 	all_arrive
@@ -117,15 +118,13 @@ address_moves()
 reload_during_transfers()
 {
 	make_nics direct
-	start_transfers 8M 40000
-	within 40 with_users "$NR"
+	start_transfers
 	for _ in 1 2 3; do
 		devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
 		devlink dev reload "e2100sim/e2100sim$NIC_B" >/dev/null
-		within 40 with_users "$NR"
+		within 120 with_users "$NR"
 		sleep 0.5
 	done
-	not_done
 	all_arrive
 	[ "$(devlink -j health diagnose "e2100sim/e2100sim$NIC_A" reporter fw |
 		grep -o '"resets":[0-9]*' | cut -d: -f2)" = 3 ]
@@ -135,14 +134,12 @@ reload_during_transfers()
 counter_steps_at_reload()
 {
 	make_nics direct
-	start_transfers 8M 40000
-	within 40 with_users "$NR"
+	start_transfers
 	for ms in 1000 4000000000 5; do
 		param "$NIC_A" counter_ms "$ms"
 		devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
-		within 40 with_users "$NR"
+		within 120 with_users "$NR"
 	done
-	not_done
 	all_arrive
 	expect "$(counter "$B" in_replay)" -eq 0 "packets taken for replays"
 }
@@ -150,10 +147,9 @@ counter_steps_at_reload()
 health_reporter_recovers()
 {
 	make_nics direct
-	start_transfers 4M 40000
-	within 40 with_users "$NR"
+	start_transfers
 	knob "$NIC_A" break 1
-	within 40 with_users "$NR"
+	within 120 with_users "$NR"
 	all_arrive
 	devlink health show "e2100sim/e2100sim$NIC_A" reporter fw >"$scratch/health"
 	grep -q "state healthy error 1 recover 1" "$scratch/health"
@@ -175,8 +171,7 @@ dead_until_an_operator_recovers()
 namespace_goes_under_load()
 {
 	make_nics direct
-	start_transfers 8M 40000
-	within 40 with_users "$NR"
+	start_transfers
 	end_jobs
 	ip netns del "$A"
 	within 60 netdev_of "$NIC_A"
@@ -201,8 +196,7 @@ module_comes_and_goes()
 connections_keep_the_module()
 {
 	make_nics direct
-	start_transfers 8M 40000
-	within 40 with_users "$NR"
+	start_transfers
 	fails modprobe -r e2100sim 2>/dev/null
 	all_arrive
 }
