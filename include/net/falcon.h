@@ -155,6 +155,7 @@ struct falcon_rxpkt {
  * @state:	enum falcon_init_state
  * @cmpl:	enum falcon_cmpl, valid at completion
  * @ulp_code:	ULP NACK code, valid with FALCON_CMPL_TARGET_NACK_CIE
+ * @rnrs:	RNR NACKs of a push; falcon_conn_rnr_limit() bounds them
  * @pull:	a pull transaction
  * @done:	@cmpl is decided; completes when its turn comes
  */
@@ -167,6 +168,7 @@ struct falcon_txn {
 	u8  state;
 	u8  cmpl;
 	u8  ulp_code;
+	u8  rnrs;
 	bool pull;
 	bool done;
 };
@@ -408,6 +410,7 @@ void falcon_target_nack(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 int falcon_target_respond(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			  struct falcon_resp *resp, struct sk_buff *payload);
 void falcon_conn_user_timeout(struct falcon_conn *conn, u32 ms);
+void falcon_conn_rnr_limit(struct falcon_conn *conn, u8 limit);
 void falcon_conn_weight(struct falcon_conn *conn, u8 weight);
 u16 falcon_mtu(struct falcon_conn *conn);
 u8 falcon_rnr_code(u64 ns);

@@ -418,6 +418,25 @@ void falcon_conn_user_timeout(struct falcon_conn *conn, u32 ms)
 EXPORT_SYMBOL_GPL(falcon_conn_user_timeout);
 
 /**
+ * falcon_conn_rnr_limit - how often a target may not be ready for a push
+ * @conn:	connection
+ * @limit:	so many RNR NACKs of a push end it, with FALCON_CMPL_LOCAL_TO and
+ *		falcon_txn::rnrs at @limit; 0: none does
+ *
+ * A connection begins without a limit.
+ *
+ * Context: process or softirq.
+ */
+void falcon_conn_rnr_limit(struct falcon_conn *conn, u8 limit)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->established_ns)
+		conn->core.cfg.rnr_limit = limit;
+	spin_unlock_bh(&conn->lock);
+}
+EXPORT_SYMBOL_GPL(falcon_conn_rnr_limit);
+
+/**
  * falcon_mtu - largest payload that a new transaction should have
  * @conn:	an established connection
  *

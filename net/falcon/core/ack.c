@@ -474,6 +474,21 @@ void falcon_ack_rx(struct falcon_core *c, const struct falcon_pkt_info *pi,
 	falcon_fae_ack(c, pi, meta, eack && falcon_loss_eack_drop(c, pi));
 }
 
+/* 8.4.3.4: the packet waits; or it has done so as often as the ULP wants. */
+static void falcon_nack_rnr(struct falcon_core *c, struct falcon_txpkt *p,
+			    u8 timeout, u64 now_ns)
+{
+	struct falcon_txn *txn = falcon_pkt_txn(p);
+	u64 wait = falcon_rnr_timeout_ns(timeout);
+
+	if (p->type != FALCON_PKT_PUSH_DATA)
+		return;
+	if (c->cfg.rnr_limit && ++txn->rnrs >= c->cfg.rnr_limit)
+		falcon_pkt_resync(c, p, FALCON_RESYNC_TIMEOUT);
+	else
+		falcon_pkt_rnr(c, p, now_ns + max(wait, falcon_rto(c, 0)));
+}
+
 /* What a NACK code does to the packet it names (9.2.4 table) */
 static void falcon_nack_apply(struct falcon_core *c, struct falcon_txpkt *p,
 			      const struct falcon_pkt_info *pi, u64 now_ns)
@@ -484,7 +499,6 @@ static void falcon_nack_apply(struct falcon_core *c, struct falcon_txpkt *p,
 		[FALCON_NACK_NRE] = FALCON_RESYNC_NRE,
 		[FALCON_NACK_CID] = FALCON_RESYNC_CID,
 	};
-	u64 wait;
 
 	if (pi->nack_code == FALCON_NACK_RESOURCE) {
 		p->flags |= FALCON_TXF_NO_RESOURCE;
@@ -492,10 +506,7 @@ static void falcon_nack_apply(struct falcon_core *c, struct falcon_txpkt *p,
 	}
 	falcon_pkt_delivered(c, p, now_ns);
 	if (pi->nack_code == FALCON_NACK_RNR) {
-		if (p->type != FALCON_PKT_PUSH_DATA)
-			return;
-		wait = falcon_rnr_timeout_ns(pi->rnr_timeout);
-		falcon_pkt_rnr(c, p, now_ns + max(wait, falcon_rto(c, 0)));
+		falcon_nack_rnr(c, p, pi->rnr_timeout, now_ns);
 		return;
 	}
 	if (falcon_pkt_is_request(p))

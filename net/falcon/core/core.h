@@ -88,6 +88,7 @@ enum falcon_win {
  *			that what the target holds of it; 0 never
  * @user_timeout_ns:	the peer has been silent for this long while packets are
  *			in flight: fatal; 0 never. Half of it bounds the RTO
+ * @rnr_limit:		so many RNR NACKs of one push end it; 0: none does
  * @flow_seed:		random; the flows' first path labels come from it
  * @flow_burst:		packets that may follow each other on one flow while its
  *			window is open, so that they can leave as one train; at
@@ -114,6 +115,7 @@ struct falcon_core_cfg {
 	u32 flow_seed;
 	u8  max_attempts;
 	u8  ooo_threshold;
+	u8  rnr_limit;
 	u64 rto_ns;
 
 	/* used for every packet */

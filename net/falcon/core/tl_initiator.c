@@ -95,6 +95,7 @@ static int falcon_init_submit(struct falcon_core *c, struct falcon_txn *txn,
 	txn->state = pull ? FALCON_PULL_REQ_ULP_RX : FALCON_PUSH_REQ_ULP_RX;
 	txn->cmpl = FALCON_CMPL_ACK;
 	txn->ulp_code = 0;
+	txn->rnrs = 0;
 	txn->pull = pull;
 	txn->done = false;
 	txn->expires_ns = FALCON_NO_TIMER;

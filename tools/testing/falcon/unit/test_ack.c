@@ -535,6 +535,24 @@ TEST(nack_rnr_is_no_attempt_8_4_3_4)
 	completes(&s.txn[0], FALCON_CMPL_ACK);
 }
 
+/* spec: 8.4.3.4+2 a ULP's bound of RNR NACKs: the last one ends the push */
+TEST(nack_rnr_one_too_many_ends_a_push_8_4_3_4)
+{
+	sent(1, 0);
+	s.c.cfg.rnr_limit = 2;
+	solo_rnr(&s, 0, 1);
+	solo_wait(&s, 1 * MS);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	EXPECT_EQ(s.txn[0].rnrs, 1);
+	solo_rnr(&s, 0, 1);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 0);
+	EXPECT_EQ(s.txn[0].pkt.resync_code, FALCON_RESYNC_TIMEOUT);
+	solo_back(&s, 0, 1);
+	EXPECT_EQ(s.txn[0].rnrs, 2);
+	completes(&s.txn[0], FALCON_CMPL_LOCAL_TO);
+	EXPECT_EQ(s.c.fatal, 0);
+}
+
 /* spec: 8.5.3.4+2 ordered: nothing later leaves while an RNR is waited out */
 TEST(rnr_holds_later_rsns_8_5_3_4)
 {

@@ -79,6 +79,7 @@ static void random_budgets(struct pair *p, struct falcon_core_cfg *cfg)
 		cfg->txn_timeout_ns = 100000 + unit_rand_below(5 * PAIR_MS);
 	if (unit_rand() & 1)
 		cfg->user_timeout_ns = 1 + unit_rand_below(50 * PAIR_MS);
+	cfg->rnr_limit = unit_rand_below(4);
 	if (unit_rand() & 1) {
 		p->black_from_ns = 1000 * PAIR_MS + unit_rand_below(5 * PAIR_MS);
 		p->black_to_ns = p->black_from_ns +
