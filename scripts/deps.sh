@@ -49,7 +49,8 @@ packages_of()
 			iputils-ping python3-minimal python3-cryptography \
 			ethtool procps util-linux keyutils \
 			rdma-core ibverbs-utils rdmacm-utils librdmacm-dev \
-			perftest python3-pyverbs nvme-cli fio ;;
+			perftest python3-pyverbs nvme-cli fio \
+			nfs-kernel-server nfs-common iperf3 ;;
 	demo)
 		echo qemu-system-x86 busybox-static cpio iproute2 python3-minimal ;;
 	netdevsim)

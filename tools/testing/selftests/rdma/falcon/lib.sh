@@ -10,7 +10,8 @@ verbs_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 PATH=$verbs_here:$PATH
 
 # RoCE v2 GIDs of a device: 0 is of its link-local address.
-DEV_A=fala$$ DEV_B=falb$$
+DEV_A=fala$$ DEV_B=falb$$ DEV_L=fall$$
+L4=10.79.2.1
 
 need_verbs()
 {
@@ -58,6 +59,23 @@ add_devices()
 	GID_A=$(gid_of "$DEV_A" ffff:0a4e:0001)
 	GID_B=$(gid_of "$DEV_B" ffff:0a4e:0002)
 	export GID_A GID_B
+}
+
+# make_local: $DEV_L, over a netdev of its own in the initial namespace, where
+# the kernel's own consumers live. They talk to $L4, an address of this host.
+make_local()
+{
+	ip link add "fl$$" mtu 9000 type dummy
+	ip addr add $L4/24 dev "fl$$"
+	ip link set "fl$$" up
+	rdma link add "$DEV_L" type falcon netdev "fl$$"
+	within 20 has_gid "$DEV_L" ffff:0a4f:0201
+}
+
+drop_local()
+{
+	ip link del "fl$$" 2>/dev/null
+	within 30 gone "$DEV_L"
 }
 
 gone()

@@ -2,16 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # NFS over RDMA over Falcon: a tree is copied to a mount and back, byte by byte
-# the same. Server and client live in the initial namespace and so talk to an
-# address of this host.
+# the same. Server and client live in the initial namespace.
 
 . "$(dirname "$0")/lib.sh"
 
 need_verbs rpc.nfsd rpc.mountd exportfs mount.nfs
 
-addr=10.79.2.1
-dev=faln$$
-link=fn$$
 mnt=$scratch/mnt
 
 for module in nfsd nfs rpcrdma; do
@@ -25,8 +21,7 @@ nfs_cleanup()
 	rpc.nfsd 0 2>/dev/null
 	[ -z "$mountd" ] || kill "$mountd"
 	umount "$scratch/export" 2>/dev/null
-	rdma link del "$dev" 2>/dev/null
-	ip link del "$link" 2>/dev/null
+	drop_local
 	cleanup
 }
 mountd=
@@ -35,11 +30,7 @@ trap nfs_cleanup EXIT
 # Version 4 alone: it needs no port mapper.
 serve_nfs()
 {
-	ip link add "$link" mtu 9000 type dummy
-	ip addr add $addr/24 dev "$link"
-	ip link set "$link" up
-	rdma link add "$dev" type falcon netdev "$link"
-	within 20 has_gid "$dev" ffff:0a4f:0201
+	make_local
 	mkdir -p "$scratch/export" "$mnt" /var/lib/nfs/v4recovery
 	mount -t tmpfs none "$scratch/export"
 	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
@@ -56,7 +47,7 @@ a_tree_is_copied_byte_exact()
 {
 	local tree=$scratch/tree
 
-	timeout 60 mount -t nfs -o vers=4.2,proto=rdma,port=20049 "$addr:/" \
+	timeout 60 mount -t nfs -o vers=4.2,proto=rdma,port=20049 "$L4:/" \
 		"$mnt"
 	mount | grep "$mnt" | grep -q "proto=rdma"
 	mkdir -p "$tree/below"
@@ -67,12 +58,12 @@ a_tree_is_copied_byte_exact()
 	sync -f "$mnt/tree"
 	diff -r "$tree" "$scratch/export/tree"
 	umount "$mnt"
-	timeout 60 mount -t nfs -o vers=4.2,proto=rdma,port=20049 "$addr:/" \
+	timeout 60 mount -t nfs -o vers=4.2,proto=rdma,port=20049 "$L4:/" \
 		"$mnt"
 	diff -r "$tree" "$mnt/tree"
 	umount "$mnt"
-	expect "$(statistic "$dev" rx_read)" -gt 0 "RDMA reads"
-	expect "$(statistic "$dev" rx_write)" -gt 0 "RDMA writes"
+	expect "$(statistic "$DEV_L" rx_read)" -gt 0 "RDMA reads"
+	expect "$(statistic "$DEV_L" rx_write)" -gt 0 "RDMA writes"
 }
 
 serve_nfs || exit 1

@@ -3,16 +3,13 @@
 #
 # The kernel's own storage over verbs over Falcon: nvme-rdma connected to
 # nvmet-rdma, a file system, verified I/O, and an end under load.  Both live in
-# the initial namespace and so talk to an address of this host.
+# the initial namespace.
 
 . "$(dirname "$0")/lib.sh"
 
-need_verbs nvme fio mkfs.ext4 nsenter
+need_verbs nvme fio mkfs.ext4
 
 nqn=falcon-$$
-addr=10.79.0.1
-dev=faln$$
-link=fn$$
 config=/sys/kernel/config/nvmet
 
 for module in brd nvmet-rdma nvme-rdma; do
@@ -27,19 +24,14 @@ nvme_cleanup()
 	rmdir $config/ports/79 2>/dev/null
 	rmdir $config/subsystems/"$nqn"/namespaces/1 2>/dev/null
 	rmdir $config/subsystems/"$nqn" 2>/dev/null
-	rdma link del "$dev" 2>/dev/null
-	ip link del "$link" 2>/dev/null
+	drop_local
 	cleanup
 }
 trap nvme_cleanup EXIT
 
 target()
 {
-	ip link add "$link" mtu 9000 type dummy
-	ip addr add $addr/24 dev "$link"
-	ip link set "$link" up
-	rdma link add "$dev" type falcon netdev "$link"
-	within 20 has_gid "$dev" ffff:0a4f:0001
+	make_local
 	[ -d $config ] || mount -t configfs none /sys/kernel/config
 	mkdir $config/subsystems/"$nqn"
 	echo 1 >$config/subsystems/"$nqn"/attr_allow_any_host
@@ -50,7 +42,7 @@ target()
 	echo ipv4 >$config/ports/79/addr_adrfam
 	echo rdma >$config/ports/79/addr_trtype
 	echo 4420 >$config/ports/79/addr_trsvcid
-	echo $addr >$config/ports/79/addr_traddr
+	echo $L4 >$config/ports/79/addr_traddr
 	ln -s $config/subsystems/"$nqn" $config/ports/79/subsystems/
 }
 
@@ -69,7 +61,7 @@ disk()
 
 connect()
 {
-	timeout 60 nvme connect -t rdma -a $addr -s 4420 -n "$nqn" -i 2 "$@"
+	timeout 60 nvme connect -t rdma -a $L4 -s 4420 -n "$nqn" -i 2 "$@"
 	within 20 disk >/dev/null
 }
 
@@ -83,7 +75,7 @@ a_namespace_connects()
 	connect
 	echo "# $(disk)"
 	nvme id-ctrl "$(disk)" | grep -q "^sn "
-	expect "$(statistic "$dev" rx_bad_sequence)" -eq 0 "out of order"
+	expect "$(statistic "$DEV_L" rx_bad_sequence)" -eq 0 "out of order"
 }
 
 what_is_written_is_read()
@@ -91,8 +83,8 @@ what_is_written_is_read()
 	fio --name=verify --filename="$(disk)" --rw=randwrite --bs=4k-128k \
 		--size=8M --direct=1 --ioengine=libaio --iodepth=8 \
 		--verify=crc32c --verify_fatal=1 --minimal >"$scratch/fio"
-	expect "$(statistic "$dev" rx_write)" -gt 0 "RDMA writes"
-	expect "$(statistic "$dev" rx_read)" -gt 0 "RDMA reads"
+	expect "$(statistic "$DEV_L" rx_write)" -gt 0 "RDMA writes"
+	expect "$(statistic "$DEV_L" rx_read)" -gt 0 "RDMA reads"
 }
 
 a_file_system_lives_on_it()
