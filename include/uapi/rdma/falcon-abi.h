@@ -221,6 +221,20 @@ struct falcon_create_srq_resp {
 	__u32 rsvd;
 };
 
+/**
+ * struct falcon_modify_srq_req - of IB_USER_VERBS_CMD_MODIFY_SRQ
+ * @resp:	resizing: where to write a struct falcon_modify_srq_resp; the
+ *		command itself has no answer
+ */
+struct falcon_modify_srq_req {
+	__aligned_u64 resp;
+};
+
+/* As of CQs; the producer's index goes on. Nothing is posted meanwhile. */
+struct falcon_modify_srq_resp {
+	struct falcon_ring ring;
+};
+
 /* 6.2 Ordering modes */
 enum falcon_qp_order {
 	FALCON_QP_STRONG,

@@ -108,11 +108,29 @@ struct ibv_srq *fal_create_srq(struct ibv_pd *pd,
 	return srq;
 }
 
-int fal_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+/* Resizing: the kernel moves what is posted to a new ring; its indices go on. */
+int fal_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 {
-	struct ibv_modify_srq cmd;
+	struct falcon_modify_srq_resp resp = {};
+	struct {
+		struct ibv_modify_srq base;
+		struct falcon_modify_srq_req own;
+	} cmd = { .own.resp = (uintptr_t)&resp };
+	struct fal_rq *rq = &to_fal_srq(ibsrq)->rq;
+	struct fal_ring ring;
+	int err;
 
-	return ibv_cmd_modify_srq(srq, attr, mask, &cmd, sizeof(cmd));
+	fal_lock(&rq->lock);
+	err = ibv_cmd_modify_srq(ibsrq, attr, mask, &cmd.base, sizeof(cmd));
+	if (!err && mask & IBV_SRQ_MAX_WR) {
+		err = fal_ring_map(&ring, &resp.ring, ibsrq->context->cmd_fd);
+		if (!err) {
+			fal_ring_unmap(&rq->ring);
+			rq->ring = ring;
+		}
+	}
+	fal_unlock(&rq->lock);
+	return err;
 }
 
 int fal_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)

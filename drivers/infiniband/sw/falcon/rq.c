@@ -342,7 +342,77 @@ free:
 	return err;
 }
 
-/* ib_device_ops::modify_srq: the limit; the size stays */
+/* Where user space finds its new ring */
+static int fal_srq_tell(const struct fal_ring *ring, struct ib_udata *udata)
+{
+	struct falcon_modify_srq_resp resp;
+	struct falcon_modify_srq_req req;
+	int err;
+
+	if (!udata)
+		return 0;
+	if (udata->inlen < sizeof(req))
+		return -EINVAL;
+	err = ib_copy_from_udata(&req, udata, sizeof(req));
+	if (err)
+		return err;
+	fal_ring_tell(ring, &resp.ring);
+	if (copy_to_user(u64_to_user_ptr(req.resp), &resp, sizeof(resp)))
+		return -EFAULT;
+	return 0;
+}
+
+/* What is posted moves to @ring, under its indices. False: there is no room. */
+static bool fal_rq_move(struct fal_rq *rq, struct fal_ring *ring)
+{
+	u32 prod, i;
+
+	lockdep_assert_held(&rq->lock);
+	/* Pairs with the release that posts */
+	prod = smp_load_acquire(&rq->ring.hdr->prod);
+	if (prod - rq->cons > min(ring->mask, rq->ring.mask) + 1 ||
+	    rq->limit > ring->mask + 1)
+		return false;
+	for (i = rq->cons; i != prod; i++)
+		memcpy(fal_ring_slot(ring, i), fal_ring_slot(&rq->ring, i),
+		       ring->stride);
+	ring->hdr->prod = prod;
+	ring->hdr->cons = rq->cons;
+	swap(rq->ring, *ring);
+	rq->max_wr = rq->ring.mask + 1;
+	return true;
+}
+
+static int fal_srq_resize(struct fal_srq *srq, u32 max_wr,
+			  struct ib_udata *udata)
+{
+	struct fal_rq *rq = &srq->rq;
+	struct fal_ring ring;
+	int err;
+
+	if (!max_wr || max_wr > FAL_MAX_WR)
+		return -EINVAL;
+	err = fal_ring_alloc(&ring, roundup_pow_of_two(max_wr), rq->ring.stride,
+			     udata);
+	if (err)
+		return err;
+	err = fal_srq_tell(&ring, udata);
+	if (err)
+		goto free;
+	spin_lock_irq(&rq->lock);
+	if (!fal_rq_move(rq, &ring))
+		err = -EINVAL;
+	spin_unlock_irq(&rq->lock);
+free:
+	/* The new one, or the old */
+	fal_ring_free(&ring);
+	return err;
+}
+
+/*
+ * ib_device_ops::modify_srq: size and limit. -EINVAL if what is posted, or the
+ * limit, would not fit
+ */
 int fal_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		   enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
@@ -350,9 +420,9 @@ int fal_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	int err = 0;
 
 	if (mask & IB_SRQ_MAX_WR)
-		return -EOPNOTSUPP;
-	if (!(mask & IB_SRQ_LIMIT))
-		return 0;
+		err = fal_srq_resize(to_fal_srq(ibsrq), attr->max_wr, udata);
+	if (err || !(mask & IB_SRQ_LIMIT))
+		return err;
 	spin_lock_irq(&rq->lock);
 	if (attr->srq_limit > rq->max_wr)
 		err = -EINVAL;
