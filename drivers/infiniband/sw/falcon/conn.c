@@ -23,6 +23,7 @@
 #define FAL_RETRY_MAX_MS	1000
 #define FAL_TELL_MS		200	/* a NACK and its repetitions */
 #define FAL_MIN_BUDGET_MS	20000
+#define FAL_RNR_FOREVER		7	/* rnr_retry */
 
 struct workqueue_struct *fal_eng_wq;
 
@@ -251,6 +252,24 @@ static u32 fal_budget_ms(const struct fal_qp *qp)
 	return clamp_t(u64, us / USEC_PER_MSEC, FAL_MIN_BUDGET_MS, 1 << 30);
 }
 
+/**
+ * fal_rnr_limit() - RNR NACKs that end a request
+ * @qp:	queue pair
+ *
+ * Return: one more than the retries of its rnr_retry; 0: none does.
+ */
+u8 fal_rnr_limit(const struct fal_qp *qp)
+{
+	return qp->attr.rnr_retry == FAL_RNR_FOREVER ? 0 :
+						       qp->attr.rnr_retry + 1;
+}
+
+static void fal_conn_bounds(struct fal_qp *qp, struct falcon_conn *conn)
+{
+	falcon_conn_user_timeout(conn, fal_budget_ms(qp));
+	falcon_conn_rnr_limit(conn, fal_rnr_limit(qp));
+}
+
 static void fal_retry(struct fal_qp *qp, unsigned int ms)
 {
 	mod_delayed_work(fal_eng_wq, &qp->eng.retry, msecs_to_jiffies(ms));
@@ -304,7 +323,7 @@ static void fal_conn_up(struct fal_qp *qp, struct falcon_conn *conn)
 		return;
 	}
 	fal_count(qp->dev, FAL_STAT_CONN_MADE);
-	falcon_conn_user_timeout(conn, fal_budget_ms(qp));
+	fal_conn_bounds(qp, conn);
 	fal_req_kick(qp);
 }
 
@@ -651,7 +670,7 @@ void fal_eng_to_rts(struct fal_qp *qp)
 		conn = qp->eng.conn;
 	spin_unlock_bh(&qp->eng.lock);
 	if (conn) {
-		falcon_conn_user_timeout(conn, fal_budget_ms(qp));
+		fal_conn_bounds(qp, conn);
 		falcon_conn_put(conn);
 	}
 	fal_req_kick(qp);

@@ -241,6 +241,7 @@ struct sk_buff *fal_seg_skb(struct fal_qp *qp, struct ib_pd *pd,
 bool fal_path_from_ah(struct falcon_path *path, const struct ib_gid_attr *sgid,
 		      const struct rdma_ah_attr *attr);
 struct net *fal_net_get(struct fal_dev *dev);
+u8 fal_rnr_limit(const struct fal_qp *qp);
 void fal_conn_fail(struct fal_qp *qp, bool tell_peer);
 int fal_eng_add_gid(const struct ib_gid_attr *attr, void **context);
 int fal_eng_del_gid(const struct ib_gid_attr *attr, void **context);

@@ -74,6 +74,16 @@ static u8 fal_service(const struct fal_qp *qp)
 	return qp->ibqp.qp_type == IB_QPT_XRC_INI ? FAL_SVC_XRC : FAL_SVC_RC;
 }
 
+/*
+ * 6.3. What the target has never taken leaves a hole in the Sequence Numbers:
+ * that ends the queue pair in either mode.
+ */
+static bool fal_ends_qp(const struct fal_qp *qp, enum ib_wc_status status)
+{
+	return !fal_cie(qp) || status == IB_WC_RETRY_EXC_ERR ||
+	       status == IB_WC_RNR_RETRY_EXC_ERR;
+}
+
 static void fal_wqe_fail(struct fal_qp *qp, struct fal_swqe *wqe,
 			 enum ib_wc_status status, u32 vendor_err)
 {
@@ -81,7 +91,7 @@ static void fal_wqe_fail(struct fal_qp *qp, struct fal_swqe *wqe,
 		wqe->eng.status = status;
 		wqe->eng.vendor_err = vendor_err;
 	}
-	if (!fal_cie(qp))
+	if (fal_ends_qp(qp, status))
 		qp->eng.halted = true;
 }
 
@@ -575,7 +585,7 @@ static void fal_wqe_done(struct fal_qp *qp, struct fal_swqe *wqe)
 		qp->eng.rd_open--;
 	if (fal_in_error(qp) && status)
 		status = IB_WC_WR_FLUSH_ERR;
-	if (status && !fal_cie(qp))
+	if (status && fal_ends_qp(qp, status))
 		fal_qp_set_error(qp);
 	fal_sq_done(qp, wqe, status, wqe->eng.vendor_err);
 }
@@ -738,8 +748,11 @@ static enum ib_wc_status fal_nak_status(u32 code)
 	}
 }
 
-static enum ib_wc_status fal_cmpl_status(const struct falcon_txn *txn)
+static enum ib_wc_status fal_cmpl_status(const struct fal_qp *qp,
+					 const struct falcon_txn *txn)
 {
+	u8 limit = fal_rnr_limit(qp);
+
 	switch (txn->cmpl) {
 	case FALCON_CMPL_ACK:
 		return IB_WC_SUCCESS;
@@ -751,6 +764,10 @@ static enum ib_wc_status fal_cmpl_status(const struct falcon_txn *txn)
 		return IB_WC_REM_INV_REQ_ERR;
 	case FALCON_CMPL_OP_ERR:
 		return IB_WC_BAD_RESP_ERR;
+	case FALCON_CMPL_LOCAL_TO:
+		if (limit && txn->rnrs >= limit)
+			return IB_WC_RNR_RETRY_EXC_ERR;
+		return IB_WC_RETRY_EXC_ERR;
 	default:
 		return IB_WC_RETRY_EXC_ERR;
 	}
@@ -817,7 +834,7 @@ static enum ib_wc_status fal_place(struct fal_qp *qp, const struct fal_txn *t)
 static enum ib_wc_status fal_txn_status(struct fal_qp *qp,
 					const struct fal_txn *t)
 {
-	enum ib_wc_status status = fal_cmpl_status(&t->txn);
+	enum ib_wc_status status = fal_cmpl_status(qp, &t->txn);
 
 	if (status || !t->txn.pull)
 		return status;

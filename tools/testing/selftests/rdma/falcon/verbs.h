@@ -53,6 +53,7 @@ void vqp_close(struct vqp *v);
 int vqp_to_init(struct ibv_qp *qp);
 int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer);
 int vqp_to_rts(struct ibv_qp *qp);
+int vqp_to_rts_rnr(struct ibv_qp *qp, uint8_t rnr_retry);
 bool vqp_connect(struct vqp *a, struct vqp *b);
 void *vdlsym(const char *name);
 int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds);

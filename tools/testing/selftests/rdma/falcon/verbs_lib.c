@@ -114,11 +114,16 @@ int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer)
 
 int vqp_to_rts(struct ibv_qp *qp)
 {
+	return vqp_to_rts_rnr(qp, 7);
+}
+
+int vqp_to_rts_rnr(struct ibv_qp *qp, uint8_t rnr_retry)
+{
 	struct ibv_qp_attr attr = {
 		.qp_state	= IBV_QPS_RTS,
 		.timeout	= 14,
 		.retry_cnt	= 7,
-		.rnr_retry	= 7,
+		.rnr_retry	= rnr_retry,
 		.max_rd_atomic	= 4,
 	};
 

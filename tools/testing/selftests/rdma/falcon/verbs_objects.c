@@ -4,10 +4,12 @@
  * queue pair, transfers within the device.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "verbs.h"
 #include "falcon_dv.h"
@@ -201,13 +203,13 @@ static bool error_state_flushes_both_queues(void)
 	CHECK(!vqp_to_init(v.qp));
 	CHECK(!ibv_post_recv(v.qp, &recv, &bad_recv));
 	CHECK(!to_state(v.qp, IBV_QPS_ERR));
-	CHECK(vqp_poll(v.cq, &wc, 5) == 1);
+	CHECK(vqp_poll(v.cq, &wc, 30) == 1);
 	CHECK(wc.wr_id == 1 && wc.status == IBV_WC_WR_FLUSH_ERR);
 	CHECK(!ibv_post_recv(v.qp, &recv, &bad_recv));
-	CHECK(vqp_poll(v.cq, &wc, 5) == 1);
+	CHECK(vqp_poll(v.cq, &wc, 30) == 1);
 	CHECK(wc.wr_id == 1 && wc.status == IBV_WC_WR_FLUSH_ERR);
 	CHECK(!ibv_post_send(v.qp, &send, &bad));
-	CHECK(vqp_poll(v.cq, &wc, 5) == 1);
+	CHECK(vqp_poll(v.cq, &wc, 30) == 1);
 	CHECK(wc.wr_id == 2 && wc.status == IBV_WC_WR_FLUSH_ERR);
 	vqp_close(&v);
 	return true;
@@ -376,6 +378,207 @@ static bool child_can_exit_while_its_parent_works(void)
 	return true;
 }
 
+/* A counter of the device */
+static long counter(const char *name)
+{
+	char path[200];
+	long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
+		 ibv_get_device_name(vctx->device), name);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%ld", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+static bool counts_to(const char *name, long n)
+{
+	time_t end = time(NULL) + 60;
+
+	while (counter(name) < n && time(NULL) < end)
+		usleep(10000);
+	return counter(name) >= n;
+}
+
+/* @a asks so often for the receive request that @b does not have. */
+static bool open_rnr(struct vqp *a, struct vqp *b, uint8_t retries)
+{
+	return vqp_open(a, IBV_QPT_RC, 4096) && vqp_open(b, IBV_QPT_RC, 4096) &&
+	       !vqp_to_init(a->qp) && !vqp_to_init(b->qp) &&
+	       !vqp_to_rtr(a->qp, b->qp->qp_num) &&
+	       !vqp_to_rtr(b->qp, a->qp->qp_num) &&
+	       !vqp_to_rts_rnr(a->qp, retries) && !vqp_to_rts(b->qp);
+}
+
+static int send_nothing(struct vqp *v, uint64_t id)
+{
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = id, .opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	return ibv_post_send(v->qp, &wr, &bad);
+}
+
+static bool rnr_retry_is(uint8_t retries)
+{
+	long before = counter("rx_rnr");
+	struct vqp a, b;
+	struct ibv_wc wc;
+
+	CHECK(open_rnr(&a, &b, retries));
+	CHECK(!send_nothing(&a, 1) && !send_nothing(&a, 2));
+	CHECK(vqp_poll(a.cq, &wc, 60) == 1 && wc.wr_id == 1);
+	CHECK(wc.status == IBV_WC_RNR_RETRY_EXC_ERR);
+	CHECK(vqp_poll(a.cq, &wc, 60) == 1 && wc.wr_id == 2);
+	CHECK(wc.status == IBV_WC_WR_FLUSH_ERR);
+	CHECK(state_of(a.qp) == IBV_QPS_ERR);
+	CHECK(counter("rx_rnr") > before + retries);
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
+static bool rnr_retry_0_wants_a_receive_request_at_once(void)
+{
+	return rnr_retry_is(0);
+}
+
+static bool rnr_retry_bounds_the_wait_for_a_receive_request(void)
+{
+	return rnr_retry_is(3);
+}
+
+static bool rnr_retry_7_waits_for_ever(void)
+{
+	struct ibv_recv_wr *bad, recv = { .wr_id = 5 };
+	long before = counter("rx_rnr");
+	struct vqp a, b;
+	struct ibv_wc wc;
+
+	CHECK(open_rnr(&a, &b, 7));
+	CHECK(!send_nothing(&a, 1));
+	CHECK(counts_to("rx_rnr", before + 20));
+	CHECK(!ibv_poll_cq(a.cq, 1, &wc));
+	CHECK(!ibv_post_recv(b.qp, &recv, &bad));
+	CHECK(vqp_poll(b.cq, &wc, 60) == 1 && wc.wr_id == 5 && !wc.status);
+	CHECK(vqp_poll(a.cq, &wc, 60) == 1 && wc.wr_id == 1 && !wc.status);
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
+static bool open_srq(struct vqp *v, struct ibv_srq **srq, uint32_t max_wr)
+{
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = max_wr, .max_sge = 1 },
+	};
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+	};
+
+	*srq = ibv_create_srq(vpd, &init);
+	if (!*srq || !vqp_open(v, IBV_QPT_RC, 4096))
+		return false;
+	ibv_destroy_qp(v->qp);
+	attr.send_cq = v->cq;
+	attr.recv_cq = v->cq;
+	attr.srq = *srq;
+	v->qp = ibv_create_qp(vpd, &attr);
+	return v->qp;
+}
+
+static int post_srq(struct ibv_srq *srq, int from, int to)
+{
+	struct ibv_recv_wr *bad, wr = {};
+	int err = 0;
+
+	for (; from < to && !err; from++) {
+		wr.wr_id = from;
+		err = ibv_post_srq_recv(srq, &wr, &bad);
+	}
+	return err;
+}
+
+/* Messages take the requests @from to @to, in their order. */
+static bool takes(struct vqp *a, struct vqp *b, int from, int to)
+{
+	struct ibv_wc wc;
+
+	for (; from < to; from++) {
+		CHECK(!send_nothing(a, from));
+		CHECK(vqp_poll(b->cq, &wc, 60) == 1 && !wc.status);
+		CHECK(wc.wr_id == (unsigned int)from);
+		CHECK(vqp_poll(a->cq, &wc, 60) == 1 && !wc.status);
+	}
+	return true;
+}
+
+static int resize_srq(struct ibv_srq *srq, uint32_t max_wr)
+{
+	struct ibv_srq_attr attr = { .max_wr = max_wr };
+
+	return ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR);
+}
+
+static uint32_t size_of_srq(struct ibv_srq *srq)
+{
+	struct ibv_srq_attr attr;
+
+	return ibv_query_srq(srq, &attr) ? 0 : attr.max_wr;
+}
+
+static bool resized_srq_keeps_what_is_posted(void)
+{
+	struct ibv_srq *srq;
+	struct vqp a, b;
+
+	CHECK(open_srq(&b, &srq, 16) && vqp_open(&a, IBV_QPT_RC, 4096));
+	CHECK(vqp_connect(&a, &b));
+	CHECK(!post_srq(srq, 0, 5) && takes(&a, &b, 0, 5));
+	/* Around the end of the ring, and then full */
+	CHECK(!post_srq(srq, 5, 21) && post_srq(srq, 0, 1) == ENOMEM);
+	CHECK(!resize_srq(srq, 64) && size_of_srq(srq) == 64);
+	CHECK(!post_srq(srq, 21, 69) && post_srq(srq, 0, 1) == ENOMEM);
+	CHECK(takes(&a, &b, 5, 60));
+	CHECK(!resize_srq(srq, 10) && size_of_srq(srq) == 16);
+	CHECK(takes(&a, &b, 60, 69));
+	vqp_close(&a);
+	vqp_close(&b);
+	CHECK(!ibv_destroy_srq(srq));
+	return true;
+}
+
+static bool srq_is_not_resized_below_its_use(void)
+{
+	struct ibv_srq_attr limit = { .srq_limit = 20 };
+	struct ibv_device_attr dev;
+	struct ibv_srq *srq;
+	struct vqp b;
+
+	CHECK(open_srq(&b, &srq, 64) && !ibv_query_device(vctx, &dev));
+	CHECK(dev.device_cap_flags & IBV_DEVICE_SRQ_RESIZE);
+	CHECK(!post_srq(srq, 0, 33));
+	CHECK(resize_srq(srq, 32) == EINVAL && size_of_srq(srq) == 64);
+	CHECK(resize_srq(srq, 0) == EINVAL);
+	CHECK(resize_srq(srq, dev.max_srq_wr + 1) == EINVAL);
+	CHECK(!post_srq(srq, 33, 64));
+	vqp_close(&b);
+	CHECK(!ibv_destroy_srq(srq));
+	CHECK(open_srq(&b, &srq, 64));
+	CHECK(!ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT));
+	CHECK(resize_srq(srq, 16) == EINVAL && !resize_srq(srq, 32));
+	vqp_close(&b);
+	CHECK(!ibv_destroy_srq(srq));
+	return true;
+}
+
 static bool windows_of_a_region_keep_it(void)
 {
 	struct ibv_mw_bind bind = { .wr_id = 3, .send_flags = IBV_SEND_SIGNALED };
@@ -394,7 +597,7 @@ static bool windows_of_a_region_keep_it(void)
 		.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
 	};
 	CHECK(!ibv_bind_mw(b.qp, mw, &bind));
-	CHECK(vqp_poll(b.cq, &wc, 10) == 1 && wc.status == IBV_WC_SUCCESS &&
+	CHECK(vqp_poll(b.cq, &wc, 30) == 1 && wc.status == IBV_WC_SUCCESS &&
 	      wc.opcode == IBV_WC_BIND_MW);
 	CHECK(write_with_status(&a, (uintptr_t)b.buf, mw->rkey, a.mr->lkey,
 				1024, IBV_WC_SUCCESS));
@@ -488,6 +691,11 @@ int objects_main(void)
 		T(bytes_beyond_a_region_are_a_remote_access_error),
 		T(peer_cannot_use_a_deregistered_key),
 		T(child_can_exit_while_its_parent_works),
+		T(rnr_retry_0_wants_a_receive_request_at_once),
+		T(rnr_retry_bounds_the_wait_for_a_receive_request),
+		T(rnr_retry_7_waits_for_ever),
+		T(resized_srq_keeps_what_is_posted),
+		T(srq_is_not_resized_below_its_use),
 		T(windows_of_a_region_keep_it),
 		T(full_completion_queue_says_so),
 		T(modes_that_do_not_go_together_are_refused),
