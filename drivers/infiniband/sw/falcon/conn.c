@@ -679,9 +679,15 @@ void fal_eng_to_rts(struct fal_qp *qp)
 /**
  * fal_eng_to_sqd() - a queue pair drains its send queue
  * @qp:	queue pair
+ *
+ * What was begun goes on, nothing else is. The consumer that asked for it gets
+ * IB_EVENT_SQ_DRAINED when that is over.
  */
 void fal_eng_to_sqd(struct fal_qp *qp)
 {
+	spin_lock_bh(&qp->eng.lock);
+	qp->eng.draining = true;
+	spin_unlock_bh(&qp->eng.lock);
 	fal_req_kick(qp);
 }
 

@@ -125,6 +125,7 @@ enum fal_rx_msg {
  * @next:	first send request that is not wholly submitted
  * @off:	bytes of it that are
  * @open:	transactions that have not completed
+ * @draining:	in SQD, and what was begun is not yet over
  * @completed:	some have, and were not looked at yet
  * @rd_open:	reads and atomics that have not completed
  * @tx_sn:	next Sequence Number
@@ -169,6 +170,7 @@ struct fal_qp_eng {
 	u32 next;
 	u32 off;
 	u32 open;
+	bool draining;
 	bool completed;
 	u32 rd_open;
 	u32 tx_sn;

@@ -493,7 +493,7 @@ int fal_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->qp_state = READ_ONCE(qp->state);
 	attr->cur_qp_state = attr->qp_state;
 	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
-			    READ_ONCE(qp->sq.tail) != READ_ONCE(qp->sq.head);
+			    READ_ONCE(qp->eng.draining);
 	attr->ah_attr.grh.sgid_attr = NULL;
 	mutex_unlock(&qp->mutex);
 

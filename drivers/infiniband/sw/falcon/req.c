@@ -633,6 +633,20 @@ static void fal_req_reap(struct fal_qp *qp)
 	}
 }
 
+/* In SQD: is all over that was begun? Then the consumer may want to know. */
+static void fal_req_drained(struct fal_qp *qp)
+{
+	struct fal_qp_eng *eng = &qp->eng;
+
+	if (!eng->draining || (READ_ONCE(qp->state) == IB_QPS_SQD &&
+			       (eng->off || qp->sq.tail != eng->next)))
+		return;
+	eng->draining = false;
+	if (READ_ONCE(qp->state) == IB_QPS_SQD &&
+	    qp->attr.en_sqd_async_notify)
+		fal_qp_event(qp, IB_EVENT_SQ_DRAINED);
+}
+
 /* Submits and tells what there is. The connection to be flushed, or NULL. */
 static struct falcon_conn *fal_req_run(struct fal_qp *qp)
 {
@@ -647,6 +661,7 @@ static struct falcon_conn *fal_req_run(struct fal_qp *qp)
 		eng->ud_flush = NULL;
 	}
 	fal_req_reap(qp);
+	fal_req_drained(qp);
 	return flush;
 }
 
@@ -906,6 +921,7 @@ void fal_req_reset(struct fal_qp *qp)
 
 	spin_lock_bh(&eng->lock);
 	eng->halted = false;
+	eng->draining = false;
 	eng->next = qp->sq.tail;
 	eng->off = 0;
 	eng->open = 0;

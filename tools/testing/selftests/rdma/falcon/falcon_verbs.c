@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * falcon_verbs objects|modes|hostile DEVICE GID-INDEX: the tests.
+ * falcon_verbs objects|features|modes|hostile DEVICE GID-INDEX: the tests.
  * falcon_verbs hold DEVICE: makes one object of each kind and waits for the end
  * of its input.
  */
@@ -74,7 +74,7 @@ static int hold_main(void)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: falcon_verbs objects|modes|hostile|hold DEVICE [GID]\n");
+		fprintf(stderr, "usage: falcon_verbs objects|features|modes|hostile|hold DEVICE [GID]\n");
 		return 2;
 	}
 	if (!open_device(argv[2])) {
@@ -87,6 +87,8 @@ int main(int argc, char **argv)
 		return hold_main();
 	if (!strcmp(argv[1], "objects"))
 		return objects_main();
+	if (!strcmp(argv[1], "features"))
+		return features_main();
 	if (!strcmp(argv[1], "modes"))
 		return modes_main();
 	if (!strcmp(argv[1], "hostile"))

@@ -38,6 +38,7 @@ void vsay(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* A queue pair with its own completion queue and memory. */
 struct vqp {
 	struct ibv_cq *cq;
+	struct ibv_srq *srq;	/* if it shares one */
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
 	char *buf;
@@ -50,16 +51,21 @@ bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len);
 bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
 		   enum falcon_qp_order order, enum falcon_qp_errors errors);
 void vqp_close(struct vqp *v);
+bool vqp_use_cq(struct vqp *v, struct ibv_cq *cq);
+bool vqp_use_srq(struct vqp *v, struct ibv_srq *srq);
 int vqp_to_init(struct ibv_qp *qp);
 int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer);
 int vqp_to_rts(struct ibv_qp *qp);
 int vqp_to_rts_rnr(struct ibv_qp *qp, uint8_t rnr_retry);
+int vqp_to_rts_again(struct ibv_qp *qp);
 bool vqp_connect(struct vqp *a, struct vqp *b);
 void *vdlsym(const char *name);
 int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds);
+long vcounter(const char *name);
 
-/* verbs_objects.c, verbs_modes.c, verbs_hostile.c */
+/* verbs_objects.c, verbs_features.c, verbs_modes.c, verbs_hostile.c */
 int objects_main(void);
+int features_main(void);
 int modes_main(void);
 int hostile_main(void);
 

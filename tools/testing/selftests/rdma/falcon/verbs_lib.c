@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,6 +25,7 @@ static struct ibv_qp *vqp_make(const struct vqp *v, enum ibv_qp_type type,
 		.pd		= vpd,
 		.send_cq	= v->cq,
 		.recv_cq	= v->cq,
+		.srq		= v->srq,
 		.cap = {
 			.max_send_wr		= VQP_DEPTH,
 			.max_recv_wr		= VQP_DEPTH,
@@ -72,6 +74,33 @@ void vqp_close(struct vqp *v)
 		ibv_destroy_cq(v->cq);
 	free(v->buf);
 	memset(v, 0, sizeof(*v));
+}
+
+static bool vqp_remake(struct vqp *v)
+{
+	ibv_destroy_qp(v->qp);
+	v->qp = vqp_make(v, IBV_QPT_RC, FALCON_QP_STRONG,
+			 FALCON_QP_VERBS_ERRORS);
+	return v->qp;
+}
+
+/* An RC queue pair anew, with a completion queue that is its own from now on */
+bool vqp_use_cq(struct vqp *v, struct ibv_cq *cq)
+{
+	struct ibv_cq *old = v->cq;
+	bool ok;
+
+	v->cq = cq;
+	ok = vqp_remake(v);
+	ibv_destroy_cq(old);
+	return ok;
+}
+
+/* Likewise, with a shared receive queue */
+bool vqp_use_srq(struct vqp *v, struct ibv_srq *srq)
+{
+	v->srq = srq;
+	return vqp_remake(v);
 }
 
 int vqp_to_init(struct ibv_qp *qp)
@@ -132,6 +161,14 @@ int vqp_to_rts_rnr(struct ibv_qp *qp, uint8_t rnr_retry)
 			     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
+/* From SQD */
+int vqp_to_rts_again(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
 bool vqp_connect(struct vqp *a, struct vqp *b)
 {
 	return !vqp_to_init(a->qp) && !vqp_to_init(b->qp) &&
@@ -149,6 +186,24 @@ int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds)
 	do {
 		n = ibv_poll_cq(cq, 1, wc);
 	} while (!n && time(NULL) <= end);
+	return n;
+}
+
+/* A counter of the device; -1 if there is none. */
+long vcounter(const char *name)
+{
+	char path[200];
+	long n = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
+		 ibv_get_device_name(vctx->device), name);
+	f = fopen(path, "r");
+	if (f && fscanf(f, "%ld", &n) != 1)
+		n = -1;
+	if (f)
+		fclose(f);
 	return n;
 }
 

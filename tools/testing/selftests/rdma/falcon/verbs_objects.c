@@ -4,7 +4,6 @@
  * queue pair, transfers within the device.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -378,31 +377,13 @@ static bool child_can_exit_while_its_parent_works(void)
 	return true;
 }
 
-/* A counter of the device */
-static long counter(const char *name)
-{
-	char path[200];
-	long n = -1;
-	FILE *f;
-
-	snprintf(path, sizeof(path),
-		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
-		 ibv_get_device_name(vctx->device), name);
-	f = fopen(path, "r");
-	if (f && fscanf(f, "%ld", &n) != 1)
-		n = -1;
-	if (f)
-		fclose(f);
-	return n;
-}
-
 static bool counts_to(const char *name, long n)
 {
 	time_t end = time(NULL) + 60;
 
-	while (counter(name) < n && time(NULL) < end)
+	while (vcounter(name) < n && time(NULL) < end)
 		usleep(10000);
-	return counter(name) >= n;
+	return vcounter(name) >= n;
 }
 
 /* @a asks so often for the receive request that @b does not have. */
@@ -427,7 +408,7 @@ static int send_nothing(struct vqp *v, uint64_t id)
 
 static bool rnr_retry_is(uint8_t retries)
 {
-	long before = counter("rx_rnr");
+	long before = vcounter("rx_rnr");
 	struct vqp a, b;
 	struct ibv_wc wc;
 
@@ -438,7 +419,7 @@ static bool rnr_retry_is(uint8_t retries)
 	CHECK(vqp_poll(a.cq, &wc, 60) == 1 && wc.wr_id == 2);
 	CHECK(wc.status == IBV_WC_WR_FLUSH_ERR);
 	CHECK(state_of(a.qp) == IBV_QPS_ERR);
-	CHECK(counter("rx_rnr") > before + retries);
+	CHECK(vcounter("rx_rnr") > before + retries);
 	vqp_close(&a);
 	vqp_close(&b);
 	return true;
@@ -457,7 +438,7 @@ static bool rnr_retry_bounds_the_wait_for_a_receive_request(void)
 static bool rnr_retry_7_waits_for_ever(void)
 {
 	struct ibv_recv_wr *bad, recv = { .wr_id = 5 };
-	long before = counter("rx_rnr");
+	long before = vcounter("rx_rnr");
 	struct vqp a, b;
 	struct ibv_wc wc;
 
@@ -478,20 +459,9 @@ static bool open_srq(struct vqp *v, struct ibv_srq **srq, uint32_t max_wr)
 	struct ibv_srq_init_attr init = {
 		.attr = { .max_wr = max_wr, .max_sge = 1 },
 	};
-	struct ibv_qp_init_attr attr = {
-		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
-	};
 
 	*srq = ibv_create_srq(vpd, &init);
-	if (!*srq || !vqp_open(v, IBV_QPT_RC, 4096))
-		return false;
-	ibv_destroy_qp(v->qp);
-	attr.send_cq = v->cq;
-	attr.recv_cq = v->cq;
-	attr.srq = *srq;
-	v->qp = ibv_create_qp(vpd, &attr);
-	return v->qp;
+	return *srq && vqp_open(v, IBV_QPT_RC, 4096) && vqp_use_srq(v, *srq);
 }
 
 static int post_srq(struct ibv_srq *srq, int from, int to)

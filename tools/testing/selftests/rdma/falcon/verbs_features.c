@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What verbs promise of requests, completions, events and memory, within the
+ * device: one test a promise.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include "verbs.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define LEN		4096
+#define PATIENCE	60	/* seconds */
+
+/* A request that a test fills in, and its one piece of memory */
+struct request {
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+};
+
+static bool open_pair(struct vqp *a, struct vqp *b, size_t len)
+{
+	return vqp_open(a, IBV_QPT_RC, len) && vqp_open(b, IBV_QPT_RC, len) &&
+	       vqp_connect(a, b);
+}
+
+static void close_pair(struct vqp *a, struct vqp *b)
+{
+	vqp_close(a);
+	vqp_close(b);
+}
+
+static void request(struct request *r, enum ibv_wr_opcode opcode,
+		    const struct vqp *from, const struct vqp *to, size_t len)
+{
+	memset(r, 0, sizeof(*r));
+	r->sge.addr = (uintptr_t)from->buf;
+	r->sge.length = len;
+	r->sge.lkey = from->mr->lkey;
+	r->wr.opcode = opcode;
+	r->wr.send_flags = IBV_SEND_SIGNALED;
+	r->wr.sg_list = &r->sge;
+	r->wr.num_sge = len ? 1 : 0;
+	r->wr.wr.rdma.remote_addr = (uintptr_t)to->buf;
+	r->wr.wr.rdma.rkey = to->mr->rkey;
+}
+
+static int post(struct vqp *v, struct request *r)
+{
+	struct ibv_send_wr *bad;
+
+	return ibv_post_send(v->qp, &r->wr, &bad);
+}
+
+static int post_recv(struct vqp *v, uint64_t id, size_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)v->buf, .length = len, .lkey = v->mr->lkey,
+	};
+	struct ibv_recv_wr *bad, wr = {
+		.wr_id = id, .sg_list = &sge, .num_sge = len ? 1 : 0,
+	};
+
+	return ibv_post_recv(v->qp, &wr, &bad);
+}
+
+static bool completes(struct vqp *v, struct ibv_wc *wc,
+		      enum ibv_wc_status status)
+{
+	if (vqp_poll(v->cq, wc, PATIENCE) != 1) {
+		vsay("no completion");
+		return false;
+	}
+	if (wc->status != status)
+		vsay("%s, not %s", ibv_wc_status_str(wc->status),
+		     ibv_wc_status_str(status));
+	return wc->status == status;
+}
+
+/* Does it, and waits for the end of it. */
+static bool does(struct vqp *v, struct request *r, enum ibv_wc_status status)
+{
+	struct ibv_wc wc;
+
+	return !post(v, r) && completes(v, &wc, status);
+}
+
+static bool readable(int fd, int ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, ms) == 1;
+}
+
+/*
+ * Requests
+ */
+
+static bool immediate_data_comes_with_sends_and_writes(void)
+{
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM,
+	};
+	struct request r;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	size_t i;
+
+	CHECK(open_pair(&a, &b, LEN));
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		CHECK(!post_recv(&b, i, LEN));
+		request(&r, ops[i], &a, &b, 100);
+		r.wr.imm_data = 0x12345678 + i;
+		CHECK(does(&a, &r, IBV_WC_SUCCESS));
+		CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+		CHECK(wc.wc_flags & IBV_WC_WITH_IMM && wc.byte_len == 100);
+		CHECK(wc.imm_data == 0x12345678 + i && wc.wr_id == i);
+		CHECK(wc.opcode == (i ? IBV_WC_RECV_RDMA_WITH_IMM :
+					IBV_WC_RECV));
+	}
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool inline_data_is_taken_at_posting(void)
+{
+	struct request r;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LEN));
+	memset(a.buf, 7, 64);
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 64);
+	r.wr.send_flags |= IBV_SEND_INLINE;
+	r.sge.lkey = 0;
+	CHECK(!post(&a, &r));
+	memset(a.buf, 8, 64);
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+	CHECK(b.buf[0] == 7 && b.buf[63] == 7 && !b.buf[64]);
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool atomics_change_memory_and_tell_what_was_there(void)
+{
+	uint64_t *mine, *theirs;
+	struct request r;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LEN));
+	mine = (uint64_t *)a.buf;
+	theirs = (uint64_t *)b.buf;
+	*theirs = 40;
+	request(&r, IBV_WR_ATOMIC_FETCH_AND_ADD, &a, &b, 8);
+	r.wr.wr.atomic.remote_addr = (uintptr_t)b.buf;
+	r.wr.wr.atomic.rkey = b.mr->rkey;
+	r.wr.wr.atomic.compare_add = 2;
+	CHECK(does(&a, &r, IBV_WC_SUCCESS) && *mine == 40 && *theirs == 42);
+	r.wr.opcode = IBV_WR_ATOMIC_CMP_AND_SWP;
+	r.wr.wr.atomic.swap = 99;
+	CHECK(does(&a, &r, IBV_WC_SUCCESS) && *mine == 42 && *theirs == 42);
+	r.wr.wr.atomic.compare_add = 42;
+	CHECK(does(&a, &r, IBV_WC_SUCCESS) && *mine == 42 && *theirs == 99);
+	r.wr.wr.atomic.remote_addr++;
+	CHECK(does(&a, &r, IBV_WC_REM_INV_REQ_ERR) && *theirs == 99);
+	close_pair(&a, &b);
+	return true;
+}
+
+/* 6.7: a pull for each piece at least, none across two of them */
+static bool reads_are_cut_at_scatter_boundaries(void)
+{
+	const size_t sizes[] = { 1, 4095, 9, 30000, 2 };
+	struct ibv_sge sge[ARRAY_SIZE(sizes)];
+	size_t i, at = 0, gap = 3, total = 0;
+	long before = vcounter("rx_read");
+	struct request r;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, 10 * LEN));
+	for (i = 0; i < b.len; i++)
+		b.buf[i] = i * 13 + (i >> 8);
+	request(&r, IBV_WR_RDMA_READ, &a, &b, 1);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		sge[i].addr = (uintptr_t)a.buf + at;
+		sge[i].length = sizes[i];
+		sge[i].lkey = a.mr->lkey;
+		at += sizes[i] + gap;
+		total += sizes[i];
+	}
+	r.wr.sg_list = sge;
+	r.wr.num_sge = ARRAY_SIZE(sizes);
+	CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	for (i = 0, at = 0, total = 0; i < ARRAY_SIZE(sizes); i++) {
+		CHECK(!memcmp(a.buf + at, b.buf + total, sizes[i]));
+		CHECK(!a.buf[at + sizes[i]] && !a.buf[at + sizes[i] + gap - 1]);
+		at += sizes[i] + gap;
+		total += sizes[i];
+	}
+	CHECK(vcounter("rx_read") >= before + (long)ARRAY_SIZE(sizes));
+	close_pair(&a, &b);
+	return true;
+}
+
+/* What is fenced sees what the reads before it have brought. */
+static bool fenced_requests_wait_for_reads(void)
+{
+	struct request r;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	int i;
+
+	CHECK(open_pair(&a, &b, 64 * LEN));
+	for (i = 0; i < 4; i++) {
+		memset(a.buf, 0, a.len);
+		memset(b.buf, 1 + i, a.len / 2);
+		request(&r, IBV_WR_RDMA_READ, &a, &b, a.len / 2);
+		CHECK(!post(&a, &r));
+		/* Back, behind it */
+		request(&r, IBV_WR_RDMA_WRITE, &a, &b, a.len / 2);
+		r.wr.send_flags |= IBV_SEND_FENCE;
+		r.wr.wr.rdma.remote_addr += a.len / 2;
+		CHECK(!post(&a, &r));
+		CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+		CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+		CHECK(!memcmp(b.buf, b.buf + a.len / 2, a.len / 2));
+	}
+	close_pair(&a, &b);
+	return true;
+}
+
+static int to_sqd(struct vqp *v)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1,
+	};
+
+	return ibv_modify_qp(v->qp, &attr, IBV_QP_STATE |
+			     IBV_QP_EN_SQD_ASYNC_NOTIFY);
+}
+
+static bool drained(struct vqp *v)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return !ibv_query_qp(v->qp, &attr, IBV_QP_STATE, &init) &&
+	       attr.qp_state == IBV_QPS_SQD && !attr.sq_draining;
+}
+
+/* What was begun ends, an event says so, and what is posted waits for RTS. */
+static bool drained_send_queue_says_so_and_goes_on(void)
+{
+	struct ibv_async_event event;
+	struct request r;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, 64 * LEN));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, a.len);
+	CHECK(does(&a, &r, IBV_WC_SUCCESS) && !post(&a, &r) && !to_sqd(&a));
+	CHECK(!ibv_get_async_event(vctx, &event));
+	ibv_ack_async_event(&event);
+	CHECK(event.event_type == IBV_EVENT_SQ_DRAINED);
+	CHECK(event.element.qp == a.qp && drained(&a));
+	/* Whether it had begun or not */
+	vqp_poll(a.cq, &wc, 0);
+	CHECK(!post(&a, &r) && drained(&a));
+	CHECK(vqp_poll(a.cq, &wc, 1) == 0);
+	CHECK(!vqp_to_rts_again(a.qp));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+	close_pair(&a, &b);
+	return true;
+}
+
+/*
+ * Completions
+ */
+
+/* A queue pair whose completions are told through @channel */
+static bool open_with_channel(struct vqp *v, struct ibv_comp_channel **channel)
+{
+	struct ibv_cq *cq;
+
+	*channel = ibv_create_comp_channel(vctx);
+	CHECK(*channel && vqp_open(v, IBV_QPT_RC, LEN));
+	cq = ibv_create_cq(vctx, 4 * VQP_DEPTH, NULL, *channel, 0);
+	CHECK(cq && vqp_use_cq(v, cq));
+	return true;
+}
+
+static bool event_of(struct ibv_comp_channel *channel, struct ibv_cq *cq)
+{
+	struct ibv_cq *told;
+	void *context;
+
+	if (!readable(channel->fd, PATIENCE * 1000) ||
+	    ibv_get_cq_event(channel, &told, &context))
+		return false;
+	ibv_ack_cq_events(told, 1);
+	return told == cq;
+}
+
+static bool armed_queue_tells_once(void)
+{
+	struct ibv_comp_channel *channel;
+	struct request r;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_with_channel(&a, &channel) &&
+	      vqp_open(&b, IBV_QPT_RC, LEN) && vqp_connect(&a, &b));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	CHECK(does(&a, &r, IBV_WC_SUCCESS) && !readable(channel->fd, 0));
+	CHECK(!ibv_req_notify_cq(a.cq, 0) && !post(&a, &r));
+	CHECK(event_of(channel, a.cq) && completes(&a, &wc, IBV_WC_SUCCESS));
+	CHECK(does(&a, &r, IBV_WC_SUCCESS) && !readable(channel->fd, 0));
+	close_pair(&a, &b);
+	CHECK(!ibv_destroy_comp_channel(channel));
+	return true;
+}
+
+static bool solicited_notification_waits_for_a_solicited_send(void)
+{
+	struct ibv_comp_channel *channel;
+	struct request r;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	int i;
+
+	CHECK(open_with_channel(&b, &channel) &&
+	      vqp_open(&a, IBV_QPT_RC, LEN) && vqp_connect(&a, &b));
+	request(&r, IBV_WR_SEND, &a, &b, 0);
+	for (i = 0; i < 2; i++)
+		CHECK(!post_recv(&b, i, 0));
+	CHECK(!ibv_req_notify_cq(b.cq, 1));
+	CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS) && !readable(channel->fd, 0));
+	r.wr.send_flags |= IBV_SEND_SOLICITED;
+	CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	CHECK(event_of(channel, b.cq) && completes(&b, &wc, IBV_WC_SUCCESS));
+	close_pair(&a, &b);
+	CHECK(!ibv_destroy_comp_channel(channel));
+	return true;
+}
+
+static bool moderated_queue_tells_of_many_at_once(void)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE, .moderate = { 4, 0 },
+	};
+	struct ibv_comp_channel *channel;
+	struct request r;
+	struct vqp a, b;
+	int i;
+
+	CHECK(open_with_channel(&a, &channel) &&
+	      vqp_open(&b, IBV_QPT_RC, LEN) && vqp_connect(&a, &b));
+	CHECK(!ibv_modify_cq(a.cq, &attr) && !ibv_req_notify_cq(a.cq, 0));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	for (i = 0; i < 3; i++)
+		CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	CHECK(!readable(channel->fd, 0));
+	CHECK(!post(&a, &r) && event_of(channel, a.cq));
+	/* Or of fewer, after a while */
+	attr.moderate.cq_count = 1000;
+	attr.moderate.cq_period = 1000;
+	CHECK(!ibv_modify_cq(a.cq, &attr) && !ibv_req_notify_cq(a.cq, 0));
+	CHECK(!post(&a, &r) && event_of(channel, a.cq));
+	close_pair(&a, &b);
+	CHECK(!ibv_destroy_comp_channel(channel));
+	return true;
+}
+
+static bool resized_completion_queue_keeps_what_is_in_it(void)
+{
+	struct ibv_wc wc[2 * VQP_DEPTH];
+	struct request r;
+	struct vqp a, b;
+	int i, n = 0;
+
+	CHECK(open_pair(&a, &b, LEN));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	for (i = 0; i < VQP_DEPTH; i++) {
+		r.wr.wr_id = i;
+		CHECK(!post(&a, &r));
+	}
+	CHECK(!ibv_resize_cq(a.cq, 16 * VQP_DEPTH));
+	CHECK(a.cq->cqe >= 16 * VQP_DEPTH);
+	for (i = 0; i < VQP_DEPTH; i++) {
+		CHECK(completes(&a, &wc[i], IBV_WC_SUCCESS));
+		CHECK(wc[i].wr_id == (unsigned int)i);
+	}
+	/* They are there before it shrinks too far. */
+	for (i = 0; i < VQP_DEPTH; i++)
+		CHECK(!post(&a, &r));
+	for (i = 0; n < VQP_DEPTH - 1; i++)
+		n += vqp_poll(a.cq, wc, PATIENCE);
+	CHECK(!ibv_resize_cq(a.cq, VQP_DEPTH));
+	CHECK(completes(&a, wc, IBV_WC_SUCCESS));
+	CHECK(ibv_resize_cq(a.cq, 0));
+	close_pair(&a, &b);
+	return true;
+}
+
+/*
+ * Shared receive queues
+ */
+
+static bool async_is(enum ibv_event_type type, void *object)
+{
+	struct ibv_async_event event;
+	bool ok;
+
+	if (!readable(vctx->async_fd, PATIENCE * 1000) ||
+	    ibv_get_async_event(vctx, &event))
+		return false;
+	ok = event.event_type == type && (void *)event.element.qp == object;
+	ibv_ack_async_event(&event);
+	return ok;
+}
+
+static bool srq_tells_of_its_limit_and_of_the_last_request(void)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct ibv_srq_attr limit = { .srq_limit = 2 };
+	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
+	struct ibv_srq *srq = ibv_create_srq(vpd, &init);
+	struct ibv_recv_wr *bad, wr = {};
+	struct request r;
+	struct vqp a, b;
+	int i;
+
+	CHECK(srq && vqp_open(&b, IBV_QPT_RC, LEN) && vqp_use_srq(&b, srq));
+	CHECK(vqp_open(&a, IBV_QPT_RC, LEN) && vqp_connect(&a, &b));
+	for (i = 0; i < 4; i++)
+		CHECK(!ibv_post_srq_recv(srq, &wr, &bad));
+	CHECK(!ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT));
+	request(&r, IBV_WR_SEND, &a, &b, 0);
+	for (i = 0; i < 2; i++)
+		CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	CHECK(!readable(vctx->async_fd, 0));
+	CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	CHECK(async_is(IBV_EVENT_SRQ_LIMIT_REACHED, srq));
+	/* Once: it is armed no more. */
+	CHECK(!ibv_query_srq(srq, &limit) && !limit.srq_limit);
+	CHECK(!ibv_modify_qp(b.qp, &error, IBV_QP_STATE));
+	CHECK(async_is(IBV_EVENT_QP_LAST_WQE_REACHED, b.qp));
+	close_pair(&a, &b);
+	CHECK(!ibv_destroy_srq(srq));
+	return true;
+}
+
+/*
+ * Memory
+ */
+
+static bool region_registered_anew_has_its_new_access(void)
+{
+	struct request r;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LEN));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	CHECK(!ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    IBV_ACCESS_LOCAL_WRITE));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	CHECK(does(&a, &r, IBV_WC_REM_ACCESS_ERR));
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool region_registered_anew_is_where_it_is_now(void)
+{
+	struct request r;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, 2 * LEN));
+	CHECK(!ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
+			    b.buf + LEN, LEN, 0));
+	a.buf[0] = 5;
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	r.wr.wr.rdma.remote_addr += LEN;
+	CHECK(does(&a, &r, IBV_WC_SUCCESS) && b.buf[LEN] == 5);
+	r.wr.wr.rdma.remote_addr -= LEN;
+	CHECK(does(&a, &r, IBV_WC_REM_ACCESS_ERR) && !b.buf[0]);
+	close_pair(&a, &b);
+	return true;
+}
+
+/* Binds a window of type 2 to all of @v's memory; its key. */
+static uint32_t bind(struct vqp *v, struct ibv_mw *mw)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {
+			.mw = mw,
+			.rkey = ibv_inc_rkey(mw->rkey),
+			.bind_info = {
+				.mr = v->mr, .addr = (uintptr_t)v->buf,
+				.length = v->len,
+				.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+			},
+		},
+	};
+	struct ibv_wc wc;
+
+	if (ibv_post_send(v->qp, &wr, &bad) ||
+	    !completes(v, &wc, IBV_WC_SUCCESS) || wc.opcode != IBV_WC_BIND_MW)
+		return 0;
+	return wr.bind_mw.rkey;
+}
+
+static bool send_with_invalidate_ends_a_window_of_type_2(void)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(vpd, IBV_MW_TYPE_2);
+	struct request r;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	uint32_t rkey;
+
+	CHECK(mw && open_pair(&a, &b, LEN));
+	CHECK(!ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND));
+	rkey = bind(&b, mw);
+	CHECK(rkey);
+	a.buf[0] = 6;
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	r.wr.wr.rdma.rkey = rkey;
+	CHECK(does(&a, &r, IBV_WC_SUCCESS) && b.buf[0] == 6);
+	CHECK(!post_recv(&b, 1, 0));
+	request(&r, IBV_WR_SEND_WITH_INV, &a, &b, 0);
+	r.wr.invalidate_rkey = rkey;
+	CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+	CHECK(wc.wc_flags & IBV_WC_WITH_INV && wc.invalidated_rkey == rkey);
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	r.wr.wr.rdma.rkey = rkey;
+	CHECK(does(&a, &r, IBV_WC_REM_ACCESS_ERR));
+	CHECK(!ibv_dealloc_mw(mw));
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool local_invalidate_ends_a_window_of_type_2(void)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(vpd, IBV_MW_TYPE_2);
+	struct request r;
+	struct vqp a, b;
+	uint32_t rkey;
+
+	CHECK(mw && open_pair(&a, &b, LEN));
+	CHECK(!ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND));
+	rkey = bind(&b, mw);
+	CHECK(rkey);
+	request(&r, IBV_WR_LOCAL_INV, &b, &a, 0);
+	r.wr.invalidate_rkey = rkey;
+	CHECK(does(&b, &r, IBV_WC_SUCCESS));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	r.wr.wr.rdma.rkey = rkey;
+	CHECK(does(&a, &r, IBV_WC_REM_ACCESS_ERR));
+	CHECK(!ibv_dealloc_mw(mw));
+	close_pair(&a, &b);
+	return true;
+}
+
+int features_main(void)
+{
+#define T(name)	{ #name, name }
+	static const struct vtest tests[] = {
+		T(immediate_data_comes_with_sends_and_writes),
+		T(inline_data_is_taken_at_posting),
+		T(atomics_change_memory_and_tell_what_was_there),
+		T(reads_are_cut_at_scatter_boundaries),
+		T(fenced_requests_wait_for_reads),
+		T(drained_send_queue_says_so_and_goes_on),
+		T(armed_queue_tells_once),
+		T(solicited_notification_waits_for_a_solicited_send),
+		T(moderated_queue_tells_of_many_at_once),
+		T(resized_completion_queue_keeps_what_is_in_it),
+		T(srq_tells_of_its_limit_and_of_the_last_request),
+		T(region_registered_anew_has_its_new_access),
+		T(region_registered_anew_is_where_it_is_now),
+		T(send_with_invalidate_ends_a_window_of_type_2),
+		T(local_invalidate_ends_a_window_of_type_2),
+	};
+
+	return vtests_run(tests, ARRAY_SIZE(tests));
+}
