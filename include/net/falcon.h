@@ -40,6 +40,10 @@ enum falcon_cmpl {
 	FALCON_CMPL_LOCAL_XLR		= 0xf,
 };
 
+/* Section 11, xLR drop filters: what they are for, falcon_xlr_drop() */
+#define FALCON_XLR_INITIATOR	0x1	/* requests of this end */
+#define FALCON_XLR_TARGET	0x2	/* requests of the peer */
+
 /* 8.4.1 Initiator transaction state */
 enum falcon_init_state {
 	FALCON_PULL_REQ_ULP_RX,
@@ -411,6 +415,7 @@ int falcon_target_respond(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			  struct falcon_resp *resp, struct sk_buff *payload);
 void falcon_conn_user_timeout(struct falcon_conn *conn, u32 ms);
 void falcon_conn_rnr_limit(struct falcon_conn *conn, u8 limit);
+int falcon_xlr_drop(struct falcon_conn *conn, u8 xlr);
 void falcon_conn_weight(struct falcon_conn *conn, u8 weight);
 u16 falcon_mtu(struct falcon_conn *conn);
 u8 falcon_rnr_code(u64 ns);

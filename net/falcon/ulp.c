@@ -4,8 +4,9 @@
  * respond as target (section 8, include/net/falcon.h). Listening is in
  * cm/listener.c, closing in conn/conn.c.
  *
- * Each call of a transaction takes the connection lock, tells core, and carries the effects out
- * unless somebody is at it: so ULP call-backs may run inside these calls.
+ * Each call of a transaction takes the connection lock, tells core, and carries
+ * the effects out unless somebody is at it: so ULP call-backs may run inside
+ * these calls.
  */
 #include <linux/export.h>
 #include <net/ipv6.h>
@@ -435,6 +436,30 @@ void falcon_conn_rnr_limit(struct falcon_conn *conn, u8 limit)
 	spin_unlock_bh(&conn->lock);
 }
 EXPORT_SYMBOL_GPL(falcon_conn_rnr_limit);
+
+/**
+ * falcon_xlr_drop - switch the xLR drop filters of a connection (section 11)
+ * @conn:	connection
+ * @xlr:	FALCON_XLR_INITIATOR: what this end submits ends with
+ *		FALCON_CMPL_LOCAL_XLR. FALCON_XLR_TARGET: what the peer submits is
+ *		not delivered, and ends there with FALCON_CMPL_REMOTE_ERR. 0: none
+ *
+ * Context: process or softirq.
+ * Return: 0, -ENOTCONN before the connection is established and after its end,
+ * -EINVAL on one without gaps.
+ */
+int falcon_xlr_drop(struct falcon_conn *conn, u8 xlr)
+{
+	int err;
+
+	falcon_ulp_lock(conn);
+	err = falcon_ulp_check(conn);
+	if (!err)
+		err = falcon_core_xlr(&conn->core, xlr);
+	falcon_ulp_unlock(conn);
+	return err;
+}
+EXPORT_SYMBOL_GPL(falcon_xlr_drop);
 
 /**
  * falcon_mtu - largest payload that a new transaction should have

@@ -6,6 +6,7 @@
  * flow.c, fae.c.
  */
 #include <linux/build_bug.h>
+#include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/stddef.h>
 #include <linux/string.h>
@@ -192,6 +193,25 @@ void falcon_core_set_rate(struct falcon_core *c, u64 bytes_per_s)
 {
 	c->max_rate = bytes_per_s;
 	c->cfg.paced = bytes_per_s;
+}
+
+/**
+ * falcon_core_xlr() - switch the xLR drop filters (section 11)
+ * @c:		the connection
+ * @xlr:	FALCON_XLR_*, from now on; 0: no filter
+ *
+ * The specification does not say what a filter matches: here, each request of a
+ * connection. What has been submitted or delivered goes on.
+ *
+ * Context: connection lock.
+ * Return: 0; -EINVAL if nothing may be passed over (gapless).
+ */
+int falcon_core_xlr(struct falcon_core *c, u8 xlr)
+{
+	if (c->cfg.gapless)
+		return -EINVAL;
+	c->cfg.xlr = xlr;
+	return 0;
 }
 
 /**

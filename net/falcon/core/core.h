@@ -103,6 +103,7 @@ enum falcon_win {
  * @paced:		there is a rate; by falcon_core_set_rate()
  * @gapless:		a request that is given up ends the connection, at either end:
  *		no resync passes over it. For a ULP of a byte stream
+ * @xlr:		drop filters, FALCON_XLR_*; by falcon_core_xlr()
  */
 struct falcon_core_cfg {
 	/* used once, or seldom */
@@ -145,6 +146,7 @@ struct falcon_core_cfg {
 	u32 delay_target;
 	bool paced;
 	bool gapless;
+	u8  xlr;
 };
 
 /* The largest receiver window: that of section 9, or wider if agreed. */
@@ -629,6 +631,7 @@ bool falcon_core_tx_ack(struct falcon_core *c, struct falcon_tx *tx);
 bool falcon_core_tx_queued(const struct falcon_core *c);
 
 /* Ends everything: each open transaction completes with @code. */
+int falcon_core_xlr(struct falcon_core *c, u8 xlr);
 void falcon_core_abort(struct falcon_core *c, u8 code);
 
 /* True when nothing sent is unacknowledged and nothing is queued. */

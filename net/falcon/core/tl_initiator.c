@@ -105,6 +105,8 @@ static int falcon_init_submit(struct falcon_core *c, struct falcon_txn *txn,
 	}
 	list_add_tail(&txn->node, &c->init_txns);
 	list_add_tail(&txn->pkt.win_node, &c->sched[FALCON_QUEUE_REQUESTS]);
+	if (c->cfg.xlr & FALCON_XLR_INITIATOR)
+		falcon_pkt_resync(c, &txn->pkt, FALCON_RESYNC_LOCAL_XLR);
 	return 0;
 }
 

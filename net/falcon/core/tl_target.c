@@ -315,6 +315,8 @@ static enum falcon_admit falcon_target_rx_ordered(struct falcon_core *c,
 enum falcon_admit falcon_target_rx(struct falcon_core *c,
 				   struct falcon_rxpkt *rx, u64 now_ns)
 {
+	if (c->cfg.xlr & FALCON_XLR_TARGET)
+		return falcon_target_refuse(c, rx, FALCON_NACK_XLR, 0);
 	if (falcon_ordered(c))
 		return falcon_target_rx_ordered(c, rx, now_ns);
 

@@ -341,6 +341,34 @@ TEST(timeout_of_push_11)
 	completes(&s.txn[0], FALCON_CMPL_LOCAL_TO);
 }
 
+/*
+ * spec: 11-16 the local xLR drop filter: a resync leaves in the place of each
+ * request, and completes it with kCmplXlr
+ */
+TEST(local_xlr_filter_11)
+{
+	solo_init(&s, true);
+	EXPECT_EQ(falcon_core_xlr(&s.c, FALCON_XLR_INITIATOR), 0);
+	solo_push(&s, 100);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 0);
+	EXPECT_EQ(s.pi.resync_code, FALCON_RESYNC_LOCAL_XLR);
+	EXPECT_EQ(s.pi.resync_type, FALCON_PKT_PUSH_DATA);
+	nothing_completes();
+	solo_back(&s, 0, 1);
+	completes(&s.txn[0], FALCON_CMPL_LOCAL_XLR);
+	solo_pull(&s, 10);
+	solo_expect_tx(&s, FALCON_PKT_RESYNC, 0);
+	EXPECT_EQ(s.pi.resync_type, FALCON_PKT_PULL_REQ);
+	solo_back(&s, 1, 1);
+	completes(&s.txn[1], FALCON_CMPL_LOCAL_XLR);
+
+	EXPECT_EQ(falcon_core_xlr(&s.c, 0), 0);
+	solo_push(&s, 100);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	s.c.cfg.gapless = true;
+	EXPECT_EQ(falcon_core_xlr(&s.c, FALCON_XLR_INITIATOR), -EINVAL);
+}
+
 /* spec: 11-17 acknowledged before the resync left: it was the push itself */
 TEST(timeout_overtaken_by_ack_11)
 {

@@ -728,6 +728,31 @@ TEST(gapless_resync_is_fatal_11)
 	EXPECT_EQ(s.c.fatal, FALCON_CMPL_REMOTE_ERR);
 }
 
+/*
+ * spec: 11-16 the xLR drop filter of a target: an xLR NACK, no resources, no
+ * delivery; the resync that answers it moves window and order on
+ */
+TEST(target_xlr_filter_11)
+{
+	solo_init(&s, true);
+	EXPECT_EQ(falcon_core_xlr(&s.c, FALCON_XLR_TARGET), 0);
+	EXPECT_TRUE(!solo_rx_push(&s, 0, 0));
+	expect_nack(0, FALCON_NACK_XLR);
+	EXPECT_TRUE(!solo_rx_pull(&s, 0, 1));
+	expect_nack(0, FALCON_NACK_XLR);
+	EXPECT_EQ(s.pi.nack_win, FALCON_WIN_REQ);
+	EXPECT_EQ(s.c.use.pkts[FALCON_POOL_RX_NET], 0);
+	delivers_nothing();
+
+	solo_rx_resync(&s, FALCON_PKT_PUSH_DATA, 0, 0,
+		       FALCON_RESYNC_REMOTE_XLR);
+	solo_rx_resync(&s, FALCON_PKT_PULL_REQ, 0, 1, FALCON_RESYNC_REMOTE_XLR);
+	EXPECT_EQ(s.c.rx_brsn, 2);
+	EXPECT_EQ(falcon_core_xlr(&s.c, 0), 0);
+	solo_rx_push(&s, 1, 2);
+	ack(delivers(2));
+}
+
 /* spec: 9.2.5+1 a resync too far ahead is not received: it comes again */
 TEST(resync_too_far_ahead_9_2_5)
 {
