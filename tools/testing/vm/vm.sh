@@ -383,9 +383,9 @@ start_hosts()
 	local host
 
 	relays=() pids=()
-	rm -f "$out"/.here[12] "$out"/.up[12]
+	rm -f "$out"/.here[12] "$out"/.up[12] "$run/link.sock"
 	for ((host = 1; host <= hosts; host++)); do
-		rm -f "$run/output.$host" "$run/link.sock"
+		rm -f "$run/output.$host"
 		mkfifo "$run/output.$host"
 		relay "$host" &
 		relays+=($!)
