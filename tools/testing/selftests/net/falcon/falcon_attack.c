@@ -12,13 +12,9 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
-#include <linux/if_ether.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
-#include <netpacket/packet.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <linux/types.h>
+#include "capture.h"
 
 #define PSP_PORT	1000
 #define CM_PORT		4795
@@ -154,19 +151,12 @@ static bool learn(const __u8 *p, ssize_t len)
 
 static void look(void)
 {
-	struct sockaddr_ll ll = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(ETH_P_ALL),
-		.sll_ifindex = if_nametoindex(iface),
-	};
-	int fd = socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_ALL));
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	int fd = capture_open(iface);
 	static __u64 buf[8192];
+	ssize_t n;
 
-	if (fd < 0 || bind(fd, (struct sockaddr *)&ll, sizeof(ll)) < 0)
-		die("packet socket");
-	while (poll(&pfd, 1, CAPTURE_MS) > 0) {
-		if (!learn((__u8 *)buf, recv(fd, buf, sizeof(buf), 0)))
+	while ((n = capture_next(fd, buf, sizeof(buf), CAPTURE_MS)) > 0) {
+		if (!learn((__u8 *)buf, n))
 			continue;
 		close(fd);
 		return;

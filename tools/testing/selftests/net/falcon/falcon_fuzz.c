@@ -12,11 +12,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
-#include <linux/if_ether.h>
-#include <net/if.h>
 #include <netdb.h>
-#include <netpacket/packet.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <linux/types.h>
+#include "capture.h"
 
 #define PSP_PORT	1000
 #define MAX_LEN		1472
@@ -106,29 +103,16 @@ static void keep(const __u8 *p, size_t len)
 	nr_templates++;
 }
 
-/* Only what leaves: it is addressed to the victim. */
+/* What leaves is addressed to the victim. */
 static void capture(void)
 {
-	struct sockaddr_ll ll = {
-		.sll_family = AF_PACKET,
-		.sll_protocol = htons(ETH_P_ALL),
-		.sll_ifindex = if_nametoindex(iface),
-	};
-	int fd = socket(AF_PACKET, SOCK_DGRAM, htons(ETH_P_ALL));
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	int fd = capture_open(iface);
 	static __u8 buf[65536];
-	socklen_t len;
 	ssize_t n;
 
-	if (fd < 0 || bind(fd, (struct sockaddr *)&ll, sizeof(ll)) < 0)
-		die("packet socket");
-	while (nr_templates < MAX_TEMPLATES && poll(&pfd, 1, CAPTURE_MS) > 0) {
-		len = sizeof(ll);
-		n = recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&ll,
-			     &len);
-		if (n > 0 && ll.sll_pkttype == PACKET_OUTGOING)
-			keep(buf, n);
-	}
+	while (nr_templates < MAX_TEMPLATES &&
+	       (n = capture_next(fd, buf, sizeof(buf), CAPTURE_MS)) > 0)
+		keep(buf, n);
 	close(fd);
 	if (nr_templates)
 		return;
