@@ -185,7 +185,7 @@ counter()
 # Is there a connection of $A?
 established()
 {
-	falcon -N "$A" conn state established | grep -q .
+	falcon -N "$A" conn state established | grep -q '^established '
 }
 
 # Sum of all counters of a namespace that match a glob.
