@@ -363,7 +363,9 @@ int falcon_cm_init(void)
 {
 	int err;
 
-	falcon_cm_wq = alloc_workqueue("falcon_cm", WQ_UNBOUND, 0);
+	/* Freezable: what seals grants stops with psp/hibernate.c. */
+	falcon_cm_wq = alloc_workqueue("falcon_cm", WQ_UNBOUND | WQ_FREEZABLE,
+				       0);
 	if (!falcon_cm_wq)
 		return -ENOMEM;
 	err = falcon_cm_policy_init();

@@ -562,6 +562,14 @@ void falcon_psp_net_exit(struct falcon_net *fn)
 	fn->psp = NULL;
 }
 
+static void psp_free_ciphers(void)
+{
+	falcon_psp_work_exit();
+	if (psp_simd)
+		crypto_free_aead(psp_simd);
+	crypto_free_aead(psp_aead);
+}
+
 /**
  * falcon_psp_init - find out which ciphers there are
  *
@@ -584,8 +592,10 @@ int falcon_psp_init(void)
 	if (psp_simd)
 		reqsize = max(reqsize, crypto_aead_reqsize(psp_simd));
 	err = falcon_psp_work_init(reqsize);
+	if (!err)
+		err = falcon_psp_hibernate_init();
 	if (err)
-		falcon_psp_exit();
+		psp_free_ciphers();
 	return err;
 }
 
@@ -594,8 +604,6 @@ int falcon_psp_init(void)
  */
 void falcon_psp_exit(void)
 {
-	falcon_psp_work_exit();
-	if (psp_simd)
-		crypto_free_aead(psp_simd);
-	crypto_free_aead(psp_aead);
+	falcon_psp_hibernate_exit();
+	psp_free_ciphers();
 }

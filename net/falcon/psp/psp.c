@@ -173,6 +173,23 @@ static bool psp_reserve(struct falcon_psp_key *key, u64 now_ps,
 	return true;
 }
 
+/* @iv: the first of those for a train, unless there is none. */
+static int psp_train_ivs(const struct falcon_nic_cb *cb,
+			 struct falcon_psp_key *key, u64 now_ps, u64 *iv)
+{
+	struct falcon_net *fn = cb->conn->fn;
+
+	if (READ_ONCE(falcon_psp_stopped)) {
+		FALCON_INC(fn, OUT_STOPPED);
+		return -ENETDOWN;
+	}
+	if (!psp_reserve(key, now_ps, cb->nr_pkts, iv)) {
+		FALCON_INC(fn, OUT_KEY_END);
+		return -EKEYEXPIRED;
+	}
+	return 0;
+}
+
 static int psp_seal_packet(struct psp_work *w, struct sk_buff *skb,
 			   const struct falcon_psp_key *key, unsigned int off,
 			   unsigned int len, u64 iv)
@@ -199,22 +216,18 @@ static int psp_seal_train(struct sk_buff *skb, struct falcon_psp_key *key,
 			  unsigned int off, u64 now_ps)
 {
 	const struct falcon_nic_cb *cb = falcon_nic_cb(skb);
-	struct falcon_net *fn = cb->conn->fn;
 	struct psp_work *w = this_cpu_read(psp_work);
 	unsigned int i;
-	int err = 0;
 	u64 iv;
+	int err;
 
-	if (!psp_reserve(key, now_ps, cb->nr_pkts, &iv)) {
-		FALCON_INC(fn, OUT_KEY_END);
-		return -EKEYEXPIRED;
-	}
+	err = psp_train_ivs(cb, key, now_ps, &iv);
 	for (i = 0; i < cb->nr_pkts && !err; i++, off += cb->stride)
 		err = psp_seal_packet(w, skb, key, off,
 				      min_t(unsigned int, cb->stride,
 					    skb->len - off), iv + i);
 	if (!err)
-		FALCON_ADD(fn, OUT_SEALED, cb->nr_pkts);
+		FALCON_ADD(cb->conn->fn, OUT_SEALED, cb->nr_pkts);
 	return err;
 }
 
@@ -228,13 +241,10 @@ static int psp_number_train(struct sk_buff *skb, struct falcon_psp_key *key,
 		__be64 iv;
 	} __packed hdr = { cpu_to_be32(key->spi), 0 };
 	unsigned int i;
-	int err = 0;
 	u64 iv;
+	int err;
 
-	if (!psp_reserve(key, now_ps, cb->nr_pkts, &iv)) {
-		FALCON_INC(cb->conn->fn, OUT_KEY_END);
-		return -EKEYEXPIRED;
-	}
+	err = psp_train_ivs(cb, key, now_ps, &iv);
 	off += offsetof(struct falcon_psp_hdr, spi);
 	for (i = 0; i < cb->nr_pkts && !err; i++, off += cb->stride) {
 		hdr.iv = cpu_to_be64(iv + i);
@@ -276,8 +286,9 @@ static int psp_stamp_train(struct sk_buff *skb, unsigned int off, u64 now_ps)
  *
  * Context: bottom halves off; @skb is not shared. Nothing is allocated.
  * Return: 0. Otherwise @skb is to be dropped: -ENOKEY, there is no key for its
- * version; -EKEYEXPIRED, the association has no IVs left; -EFAULT, it is not
- * what its control block says; or an errno of the cipher.
+ * version; -EKEYEXPIRED, the association has no IVs left; -ENETDOWN, the system
+ * hibernates; -EFAULT, it is not what its control block says; or an errno of
+ * the cipher.
  */
 int falcon_psp_seal(struct sk_buff *skb, u64 now_ps)
 {

@@ -12,6 +12,7 @@
  *	psp/kdf.c	the key of an SPI
  *	psp/key.c	device keys, associations, their beginning and end
  *	psp/rotate.c	new device keys, by time and on demand
+ *	psp/hibernate.c	when nothing may be sealed
  *	psp/psp.c	sealing and opening of packets
  */
 #ifndef _FALCON_PSP_H
@@ -151,6 +152,14 @@ int falcon_psp_rotate(struct falcon_net *fn);
 void falcon_psp_rotate_arm(struct falcon_net *fn);
 void falcon_psp_rotate_init(struct falcon_psp *psp);
 void falcon_psp_rotate_stop(struct falcon_net *fn);
+
+/* psp/hibernate.c: may sleep */
+void falcon_psp_stop(bool stop);
+int falcon_psp_hibernate_init(void);
+void falcon_psp_hibernate_exit(void);
+
+/* Nothing is to be sealed; changed by psp/hibernate.c alone. */
+extern bool falcon_psp_stopped;
 
 /* psp/key.c: namespaces and the module */
 void falcon_psp_new_generation(struct falcon_net *fn);

@@ -750,6 +750,34 @@ out:
 }
 
 /*
+ * A kernel that hibernates and the one that its snapshot becomes: nothing is
+ * sealed that only one of them would know of, and IVs go on from there.
+ */
+static bool nothing_is_sealed_around_a_snapshot(void)
+{
+	u64 now, before, iv, snapshot;
+	struct ends e = {};
+	bool ok;
+
+	ok = ends_make(&e, FALCON_PSP_VER_GCM128);
+	if (!ok)
+		goto out;
+	now = falcon_nic_now(e.a);
+	ok = CHECK(!seal_one(e.a, 0, 4, now, &before));
+	falcon_psp_stop(true);
+	snapshot = atomic64_read(&tx_key(e.a)->iv);
+	ok = ok && CHECK(seal_one(e.a, 0, 1, now + 1000, &iv) == -ENETDOWN) &&
+	     CHECK(atomic64_read(&tx_key(e.a)->iv) == snapshot);
+	falcon_psp_stop(false);
+	/* The clock of the one that was restored may be behind. */
+	ok = ok && CHECK(!seal_one(e.a, 0, 1, now - 1000, &iv)) &&
+	     CHECK(iv == before + 4);
+out:
+	ends_free(&e);
+	return ok;
+}
+
+/*
  * Associations
  */
 
@@ -888,6 +916,7 @@ static const struct {
 	T(iv_is_taken_once_under_smp),
 	T(association_ends_before_ivs_repeat),
 	T(grant_again_begins_beyond),
+	T(nothing_is_sealed_around_a_snapshot),
 	T(spi_names_its_generation),
 	T(who_shares_an_association),
 	T(previous_association_opens_until_retired),
