@@ -242,7 +242,8 @@ struct falcon_psp_sa {
  * @cm_priv:	cm.c: set-up in progress
  * @cm_sec:	cm/sec.c: secrets of the set-up and of messages after it; NULL
  *		without encryption. Set in SETUP, not changed after
- * @host:	who asked for it, with a reference; NULL: its own ULP did
+ * @host:	account of the peer, with a reference; NULL: not established yet
+ * @host_asked:	the peer asked for it
  * @service:	own socket port or QPN, set by cm/cm.c before the connection is
  *		told to anybody
  * @peer_service: the peer's, likewise
@@ -300,6 +301,7 @@ struct falcon_conn {
 	void *cm_priv;
 	struct falcon_cm_sec *cm_sec;
 	struct falcon_host *host;
+	bool host_asked;
 	u32 service;
 	u32 peer_service;
 	u64 established_ns;

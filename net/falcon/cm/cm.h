@@ -377,6 +377,7 @@ struct falcon_host *falcon_host_open(struct falcon_net *fn,
 				     const struct in6_addr *addr);
 void falcon_host_settle(struct falcon_host *host);
 int falcon_host_join(struct falcon_host *host, struct falcon_conn *conn);
+int falcon_host_meet(struct falcon_conn *conn);
 
 /* cm/cookie.c */
 void falcon_cm_cookie_init(struct falcon_cm *cm);

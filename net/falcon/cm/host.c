@@ -6,7 +6,7 @@
  * them has all, 64 bits of an IPv6 address; a link-local one counts whole.
  *
  * Only an address that has shown that it receives what is sent to it has an
- * account: by its cookie, or by a signature. An account for the address that a
+ * account: by its cookie, by a signature, or by an answer to a request of ours. An account for the address that a
  * packet merely bears would let anybody use up that of another.
  *
  * The table is bounded by net.falcon.max_peers. An account that nobody refers to
@@ -49,7 +49,8 @@ struct falcon_hosts {
  * @refs:	set-ups and connections that refer to it
  * @used:	jiffies when it was last referred to
  * @nr_half_open: set-ups that are not confirmed, and requests for some
- * @nr_conns:	connections that it asked for
+ * @nr_conns:	connections that it asked for; those that were asked for here only
+ *		have their part in @refs and @rx
  * @credit_ns:	of its token bucket: a message costs a second / peer_rate
  * @filled_ns:	when the bucket was last filled
  * @rx:		pool of requests from it that are held here (8.2.4)
@@ -98,12 +99,12 @@ static struct falcon_host *host_find(struct falcon_hosts *hosts,
 }
 
 static struct falcon_host *host_make(struct falcon_hosts *hosts,
-				     const struct in6_addr *addr)
+				     const struct in6_addr *addr, int max)
 {
 	struct falcon_host *host;
 
 	lockdep_assert_held(&hosts->lock);
-	if (hosts->nr >= READ_ONCE(hosts->fn->sysctl.max_peers))
+	if (hosts->nr >= max)
 		return NULL;
 	host = kzalloc(sizeof(*host), GFP_ATOMIC | __GFP_NOWARN);
 	if (!host)
@@ -118,19 +119,30 @@ static struct falcon_host *host_make(struct falcon_hosts *hosts,
 	return host;
 }
 
-/* The account of an address, made if there is room. NULL: counted. */
-static struct falcon_host *host_get(struct falcon_hosts *hosts,
-				    const struct in6_addr *addr)
+/* The account of an address, made if there are fewer than @max. */
+static struct falcon_host *host_get_max(struct falcon_hosts *hosts,
+					const struct in6_addr *addr, int max)
 {
 	struct falcon_host *host;
 	struct in6_addr key;
 
 	host_addr(addr, &key);
-	host = host_find(hosts, &key) ?: host_make(hosts, &key);
+	host = host_find(hosts, &key) ?: host_make(hosts, &key, max);
 	if (host)
 		host->used = jiffies;
-	else
-		FALCON_INC(hosts->fn, CM_PEERS);
+	return host;
+}
+
+/* Of one that asks for something. NULL: there is no room, counted. */
+static struct falcon_host *host_get(struct falcon_hosts *hosts,
+				    const struct in6_addr *addr)
+{
+	struct falcon_net *fn = hosts->fn;
+	struct falcon_host *host;
+
+	host = host_get_max(hosts, addr, READ_ONCE(fn->sysctl.max_peers));
+	if (!host)
+		FALCON_INC(fn, CM_PEERS);
 	return host;
 }
 
@@ -230,6 +242,18 @@ void falcon_host_settle(struct falcon_host *host)
 	spin_unlock_bh(&host->hosts->lock);
 }
 
+/* @conn refers to @host until falcon_host_leave(). */
+static void host_refer(struct falcon_host *host, struct falcon_conn *conn)
+{
+	const struct falcon_sysctls *sysctl = &host->hosts->fn->sysctl;
+
+	lockdep_assert_held(&host->hosts->lock);
+	host->refs++;
+	conn->host = host;
+	falcon_pool_limit(&host->rx, READ_ONCE(sysctl->peer_rx_pkts),
+			  READ_ONCE(sysctl->peer_rx_bytes));
+}
+
 /**
  * falcon_host_join() - a connection that a host asked for
  * @host:	from falcon_host_open()
@@ -249,20 +273,41 @@ int falcon_host_join(struct falcon_host *host, struct falcon_conn *conn)
 		FALCON_INC(fn, CM_PEER_CONNS);
 		err = -ENOBUFS;
 	} else {
-		host->refs++;
 		host->nr_conns++;
-		conn->host = host;
-		falcon_pool_limit(&host->rx,
-				  READ_ONCE(fn->sysctl.peer_rx_pkts),
-				  READ_ONCE(fn->sysctl.peer_rx_bytes));
+		conn->host_asked = true;
+		host_refer(host, conn);
 	}
 	spin_unlock_bh(&host->hosts->lock);
 	return err;
 }
 
 /**
+ * falcon_host_meet() - a connection that was asked for here
+ * @conn:	connection whose peer has answered; it refers to the peer's account
+ *		until falcon_host_leave()
+ *
+ * What the peer has held here is bounded as by connections that it asks for. It
+ * needs no room among those: max_conns bounds the connections of this side.
+ *
+ * Context: Any but hard interrupts.
+ * Return: 0 or -ENOMEM.
+ */
+int falcon_host_meet(struct falcon_conn *conn)
+{
+	struct falcon_hosts *hosts = conn->fn->hosts;
+	struct falcon_host *host;
+
+	spin_lock_bh(&hosts->lock);
+	host = host_get_max(hosts, &conn->path.daddr, INT_MAX);
+	if (host)
+		host_refer(host, conn);
+	spin_unlock_bh(&hosts->lock);
+	return host ? 0 : -ENOMEM;
+}
+
+/**
  * falcon_host_leave() - the memory of a connection is given back
- * @conn:	connection; nothing happens unless a host asked for it
+ * @conn:	connection; nothing happens if it was never established
  *
  * Context: Any but hard interrupts.
  */
@@ -273,7 +318,8 @@ void falcon_host_leave(struct falcon_conn *conn)
 	if (!host)
 		return;
 	spin_lock_bh(&host->hosts->lock);
-	host->nr_conns--;
+	if (conn->host_asked)
+		host->nr_conns--;
 	host_put(host);
 	spin_unlock_bh(&host->hosts->lock);
 }
@@ -283,7 +329,8 @@ void falcon_host_leave(struct falcon_conn *conn)
  * @conn:	connection
  *
  * Context: Any.
- * Return: the pool, as long as @conn; NULL: none but that of the namespace.
+ * Return: the pool, as long as @conn; NULL: it has no account, and none but that
+ * of the namespace.
  */
 struct falcon_pool_state *falcon_host_pool(const struct falcon_conn *conn)
 {

@@ -434,7 +434,9 @@ int falcon_cm_start(struct falcon_cm_setup *s, struct falcon_conn *conn)
 		sec->nonce = s->nonce;
 		sec->peer_cid = s->cfg.peer_cid;
 	}
-	err = falcon_conn_start(conn, &s->cfg);
+	err = s->role == FALCON_CM_INITIATOR ? falcon_host_meet(conn) : 0;
+	if (!err)
+		err = falcon_conn_start(conn, &s->cfg);
 	if (err)
 		falcon_conn_fail(conn, err);
 	else

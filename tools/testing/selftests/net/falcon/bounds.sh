@@ -183,16 +183,17 @@ memory_refused()
 }
 
 # Two transfers of one peer, to readers that sleep: what their buffers do not
-# take is held, as far as the peer may. Both arrive whole.
-memory_of_one_peer_is_bounded()
+# take is held, as far as the peer may. Both arrive whole. The arguments say who
+# connects: "", an address, or the other way about.
+a_peer_fills_memory() # HOST-OF-SENDER HOST-OF-READER
 {
 	local port
 
 	make_pair
 	in_b sysctl -q net.falcon.peer_rx_pkts=64 net.falcon.peer_rx_bytes=65536
 	for port in 7000 7001; do
-		in_b falcon_xfer -l -P $port -b 2M -R 8192 -w 8000 &
-		in_a falcon_xfer -P $port -b 2M $B4 >"$scratch/$port" &
+		in_b falcon_xfer -l -P $port -b 2M -R 8192 -w 8000 ${2:+"$2"} &
+		in_a falcon_xfer -P $port -b 2M ${1:+"$1"} >"$scratch/$port" &
 	done
 	within 60 memory_refused
 	echo "# $(refused_for_memory) requests refused for want of memory"
@@ -203,11 +204,24 @@ memory_of_one_peer_is_bounded()
 	drop_pair
 }
 
-run_tests half_open_of_one_peer_are_bounded \
+memory_of_one_peer_is_bounded()
+{
+	a_peer_fills_memory $B4 ""
+}
+
+memory_of_one_peer_that_was_asked_is_bounded()
+{
+	a_peer_fills_memory "" $A4
+}
+
+[ $# -gt 0 ] || set -- \
+	half_open_of_one_peer_are_bounded \
 	half_open_that_expire_count_no_more \
 	requests_of_one_peer_have_a_rate \
 	forged_requests_spend_nothing_of_their_address \
 	connections_of_one_peer_are_bounded \
 	addresses_of_one_ipv6_network_are_one_peer \
 	peers_are_bounded \
-	memory_of_one_peer_is_bounded
+	memory_of_one_peer_is_bounded \
+	memory_of_one_peer_that_was_asked_is_bounded
+run_tests "$@"

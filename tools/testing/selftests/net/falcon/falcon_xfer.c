@@ -66,8 +66,9 @@ static struct {
 };
 
 static const char help[] =
-	"usage: falcon_xfer [OPTION]... HOST     send\n"
-	"       falcon_xfer -l [OPTION]...       receive once, and exit\n"
+	"usage: falcon_xfer [OPTION]... [HOST]     send\n"
+	"       falcon_xfer -l [OPTION]... [HOST]  receive once, and exit\n"
+	"Who has no HOST listens, and the other one connects.\n"
 	"  -P PORT             (7000)\n"
 	"  -p falcon|tcp|ktls  protocol; ktls is TCP sealed by the kernel, with\n"
 	"                      AES-GCM-128 and a key that everybody knows\n"
@@ -203,7 +204,7 @@ static int new_socket(int family)
 	set_int(fd, SOL_SOCKET, SO_SNDBUF, opt.sndbuf);
 	set_int(fd, SOL_SOCKET, SO_RCVBUF, opt.rcvbuf);
 	set_int(fd, SOL_SOCKET, SO_MAX_PACING_RATE, opt.rate);
-	set_int(fd, SOL_SOCKET, SO_REUSEADDR, opt.receive);
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, !opt.host);
 	if (opt.protocol != IPPROTO_FALCON) {
 		set_int(fd, IPPROTO_TCP, TCP_NODELAY, opt.pings);
 		return fd;
@@ -271,7 +272,7 @@ static int accept_one(void)
 	return fd;
 }
 
-/* The receiver may have been started a moment ago: patience. */
+/* The listener may have been started a moment ago: patience. */
 static int connect_to(const char *host)
 {
 	struct addrinfo *ai = resolve(host);
@@ -637,8 +638,6 @@ static void parse(int argc, char **argv)
 	while ((c = getopt(argc, argv, options)) != -1)
 		take(c);
 	opt.host = argv[optind];
-	if (!opt.receive && !opt.host)
-		refuse("send to whom? -h tells");
 	if (!opt.chunk)
 		refuse("-m 0 moves nothing");
 }
@@ -649,7 +648,7 @@ int main(int argc, char **argv)
 
 	parse(argc, argv);
 	load_reference();
-	fd = opt.receive ? accept_one() : connect_to(opt.host);
+	fd = opt.host ? connect_to(opt.host) : accept_one();
 	if (opt.pings)
 		(opt.receive ? pong : ping)(fd);
 	else
