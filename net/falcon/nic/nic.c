@@ -86,7 +86,9 @@ static void falcon_nic_move(struct falcon_conn *conn, struct falcon_nic *nic)
 		refcount_inc(&nic->refs);
 		list_add(&conn->nic_node, &nic->conns);
 	}
-	WRITE_ONCE(conn->stamp_ns, ktime_get_ns());
+	/* What is being set up has no samples of another NIC under way. */
+	if (READ_ONCE(conn->established_ns))
+		WRITE_ONCE(conn->stamp_ns, ktime_get_ns());
 	falcon_nic_switch(conn, nic);
 	falcon_nic_put(old);
 }

@@ -153,6 +153,15 @@ quiet_a()
 		lladdr "$(in_a cat /sys/class/net/e0/address)"
 }
 
+# Round trips of a new connection are measured from the first on: it has had no
+# other NIC whose stamps could be among them.
+round_trips_are_measured_at_once()
+{
+	make_nics direct
+	transfer 4 -b 100K
+	expect "$(number "$scratch/conn.json" rtt_ns)" -gt 0 "round trip, ns"
+}
+
 # The same seed gives the same faults: the same packets of the same pings.
 seed_repeats()
 {
@@ -199,7 +208,8 @@ the_skeleton_is_a_nic()
 }
 
 run_tests nic_is_shown connections_use_the_nic over_a_lower_netdev \
-	contexts_come_and_go link_rate_is_kept rx_level_closes_ncwnd \
+	contexts_come_and_go round_trips_are_measured_at_once \
+	link_rate_is_kept rx_level_closes_ncwnd \
 	wire_drops wire_reorders wire_duplicates wire_corrupts wire_delays \
 	seed_repeats the_skeleton_is_a_nic
 status=$?
