@@ -133,7 +133,7 @@ static void cm_rekey_install(struct falcon_cm_sec *sec)
 	spin_unlock_bh(&sec->lock);
 
 	if (granted) {
-		err = falcon_psp_tx_install(sec->conn, NULL, &grant);
+		err = falcon_psp_tx_install(sec->conn, &grant);
 		/* Unacknowledged, it comes again. */
 		if (!err)
 			cm_rekey_ack(sec, grant.spi);
@@ -156,8 +156,7 @@ static void cm_rekey_offer(struct falcon_cm_sec *sec)
 	if (!make)
 		return;
 
-	err = falcon_psp_rx_new(sec->conn, sec->conn->rx_sa.version, NULL,
-				&grant);
+	err = falcon_psp_rx_new(sec->conn, sec->conn->rx_sa.version, &grant);
 	if (err) {
 		FALCON_INC(sec->conn->fn, CM_REKEY_FAILED);
 		return;

@@ -506,7 +506,7 @@ void falcon_cm_work_confirm(struct falcon_cm_setup *s)
 	spin_unlock_bh(&s->lock);
 	if (!conn)
 		return;
-	err = falcon_psp_tx_install(conn, NULL, &s->grant);
+	err = falcon_psp_tx_install(conn, &s->grant);
 	if (err)
 		falcon_cm_fail_tell(s, err, falcon_cm_errno_reason(err), 0);
 	else

@@ -167,7 +167,7 @@ static int cm_sec_grant(struct falcon_cm_sec *sec, u64 counter, u8 version,
 	struct falcon_cm_sa sa;
 	int err;
 
-	err = falcon_psp_rx_new(sec->conn, version, NULL, &grant);
+	err = falcon_psp_rx_new(sec->conn, version, &grant);
 	if (err)
 		return err;
 	sa.spi = grant.spi;
@@ -345,7 +345,7 @@ int falcon_cm_sec_accepted(struct falcon_conn *conn, const void *init,
 		return -EKEYREJECTED;
 	err = cm_sec_confirm(sec, m);
 	if (!err)
-		err = falcon_psp_tx_install(conn, NULL, &grant);
+		err = falcon_psp_tx_install(conn, &grant);
 	memzero_explicit(&grant, sizeof(grant));
 	if (!err)
 		cm_sec_set_ready(sec);

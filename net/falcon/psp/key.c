@@ -15,8 +15,6 @@
  */
 #include <crypto/aead.h>
 #include <linux/export.h>
-#include <linux/hashtable.h>
-#include <linux/jhash.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "psp/psp.h"
@@ -59,30 +57,12 @@ static void psp_key_work(struct work_struct *work)
 	psp_key_destroy(key);
 }
 
-/* IVs are compared modulo 2^64. */
-static bool psp_iv_after(u64 a, u64 b)
-{
-	return (s64)(a - b) > 0;
-}
-
 static void psp_key_put(struct falcon_psp_key *key)
 {
-	struct falcon_psp *psp;
-
 	if (!key || !refcount_dec_and_test(&key->refs))
 		return;
-	psp = key->psp;
-	if (key->shared) {
-		u64 iv = atomic64_read(&key->iv);
-
-		spin_lock_bh(&psp->lock);
-		hash_del(&key->node);
-		if (key->tx && psp_iv_after(iv, psp->iv_floor))
-			psp->iv_floor = iv;
-		spin_unlock_bh(&psp->lock);
-	}
 	if (!key->tx)
-		xa_erase_bh(&psp->spi, key->spi);
+		xa_erase_bh(&key->psp->spi, key->spi);
 	INIT_RCU_WORK(&key->work, psp_key_work);
 	queue_rcu_work(falcon_wq, &key->work);
 }
@@ -137,72 +117,8 @@ static struct falcon_psp_key *psp_key_make(struct falcon_psp *psp,
 }
 
 /*
- * Associations that connections share
- */
-
-static u32 psp_share_hash(const u8 *share)
-{
-	return jhash(share, FALCON_PSP_SHARE_LEN, 0);
-}
-
-/* @which: SPI if @tx, else generation. Referenced; NULL: none, or no share. */
-static struct falcon_psp_key *psp_shared_find(struct falcon_psp *psp,
-					      const u8 *share, u8 version,
-					      bool tx, u32 which)
-{
-	struct falcon_psp_key *key;
-
-	if (!share)
-		return NULL;
-	spin_lock_bh(&psp->lock);
-	hash_for_each_possible(psp->shared, key, node, psp_share_hash(share)) {
-		if (!memcmp(key->share, share, sizeof(key->share)) &&
-		    key->version == version && key->tx == tx &&
-		    (tx ? key->spi : key->gen) == which &&
-		    refcount_inc_not_zero(&key->refs))
-			goto out;
-	}
-	key = NULL;
-out:
-	spin_unlock_bh(&psp->lock);
-	return key;
-}
-
-/*
- * One that is granted again after it had ended begins beyond all the IVs that
- * it may have taken before.
- */
-static void psp_shared_add(struct falcon_psp *psp, struct falcon_psp_key *key,
-			   const u8 *share)
-{
-	if (!share)
-		return;
-	memcpy(key->share, share, sizeof(key->share));
-	key->shared = true;
-	spin_lock_bh(&psp->lock);
-	if (key->tx && psp_iv_after(psp->iv_floor, key->first_iv)) {
-		key->first_iv = psp->iv_floor;
-		atomic64_set(&key->iv, key->first_iv);
-	}
-	hash_add(psp->shared, &key->node, psp_share_hash(share));
-	spin_unlock_bh(&psp->lock);
-}
-
-/*
  * Receiving
  */
-
-/* Derives the key of an SPI of the present generation. */
-static void psp_rx_grant(struct falcon_psp *psp, u32 spi, u8 version,
-			 struct falcon_psp_grant *grant)
-{
-	lockdep_assert_held(&psp->mutex);
-	memset(grant, 0, sizeof(*grant));
-	grant->spi = spi;
-	grant->version = version;
-	falcon_psp_derive(&psp->device[!!(spi & FALCON_PSP_SPI_GEN)], spi,
-			  version, grant->key);
-}
 
 /* SPIs are random, of the generation, and never 0 (9.2.2.3). */
 static int psp_rx_take_spi(struct falcon_psp *psp, u32 gen, u32 *spi)
@@ -220,6 +136,7 @@ static int psp_rx_take_spi(struct falcon_psp *psp, u32 gen, u32 *spi)
 	return err == -EBUSY ? -ENOSPC : err;
 }
 
+/* The key of a new SPI of a generation, the present one */
 static struct falcon_psp_key *psp_rx_make(struct falcon_psp *psp, u32 gen,
 					  u8 version,
 					  struct falcon_psp_grant *grant)
@@ -228,10 +145,14 @@ static struct falcon_psp_key *psp_rx_make(struct falcon_psp *psp, u32 gen,
 	u32 spi;
 	int err;
 
+	lockdep_assert_held(&psp->mutex);
 	err = psp_rx_take_spi(psp, gen, &spi);
 	if (err)
 		return ERR_PTR(err);
-	psp_rx_grant(psp, spi, version, grant);
+	memset(grant, 0, sizeof(*grant));
+	grant->spi = spi;
+	grant->version = version;
+	falcon_psp_derive(&psp->device[gen & 1], spi, version, grant->key);
 	key = psp_key_make(psp, grant);
 	if (IS_ERR(key)) {
 		xa_erase_bh(&psp->spi, spi);
@@ -266,10 +187,6 @@ static void psp_rx_set(struct falcon_conn *conn, struct falcon_psp_key *key)
  * falcon_psp_rx_new - a receiving association of the present generation
  * @conn:	connection; it takes @version
  * @version:	of falcon_psp_versions()
- * @share:	NULL: of its own. Or FALCON_PSP_SHARE_LEN bytes: with equal
- *		bytes comes the same association. They name a peer that has
- *		proved who it is, and its incarnation: one that has forgotten
- *		which IVs it took must not be given the same key again
  * @grant:	written: for the peer; to be wiped by the caller
  *
  * It becomes current; the one that was current is accepted as the previous one
@@ -279,7 +196,7 @@ static void psp_rx_set(struct falcon_conn *conn, struct falcon_psp_key *key)
  * Return: 0; -EINVAL: no such version; -ENOSPC: no SPI is free; -ENOMEM or an
  * errno of the cipher. Then nothing has changed.
  */
-int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
+int falcon_psp_rx_new(struct falcon_conn *conn, u8 version,
 		      struct falcon_psp_grant *grant)
 {
 	struct falcon_net *fn = conn->fn;
@@ -289,14 +206,7 @@ int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
 	if (version > FALCON_PSP_VER_GMAC256)
 		return -EINVAL;
 	mutex_lock(&psp->mutex);
-	key = psp_shared_find(psp, share, version, false, fn->key_gen);
-	if (key) {
-		psp_rx_grant(psp, key->spi, version, grant);
-	} else {
-		key = psp_rx_make(psp, fn->key_gen, version, grant);
-		if (!IS_ERR(key))
-			psp_shared_add(psp, key, share);
-	}
+	key = psp_rx_make(psp, fn->key_gen, version, grant);
 	mutex_unlock(&psp->mutex);
 	if (IS_ERR(key)) {
 		memzero_explicit(grant, sizeof(*grant));
@@ -379,20 +289,45 @@ EXPORT_SYMBOL_NS_GPL(falcon_psp_rx_retire, FALCON_TEST);
  * Transmitting
  */
 
+/*
+ * The IVs of a connection rise from key to key as well, whatever its peer grants
+ * and the clock says. They are compared modulo 2^64.
+ */
+static void psp_tx_begin(struct falcon_psp_key *key, u64 iv,
+			 const struct falcon_psp_key *old)
+{
+	if (old && (s64)(atomic64_read(&old->iv) - iv) > 0)
+		iv = atomic64_read(&old->iv);
+	key->tx = true;
+	key->first_iv = iv;
+	atomic64_set(&key->iv, iv);
+}
+
+static void psp_tx_set(struct falcon_conn *conn, struct falcon_psp_key *key)
+{
+	struct falcon_psp_sa *sa = &conn->tx_sa;
+
+	spin_lock_bh(&conn->lock);
+	sa->spi = key->spi;
+	sa->prev_spi = key->spi;
+	sa->version = key->version;
+	rcu_assign_pointer(sa->key, key);
+	spin_unlock_bh(&conn->lock);
+}
+
 /**
  * falcon_psp_tx_install - encrypt with what a peer has granted
  * @conn:	connection; it takes the grant's version
- * @share:	as for falcon_psp_rx_new(), but of grants of that peer
  * @grant:	authentic; to be wiped by the caller
  *
  * Packets that are waiting for their departure get the new key as well. The
- * grant in use already is not installed again: its IVs would begin anew.
+ * grant in use already is not installed again.
  *
  * Context: process, may sleep.
  * Return: 0; -EINVAL: no such version, or SPI 0; -ENOMEM or an errno of the
  * cipher. Then nothing has changed.
  */
-int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
+int falcon_psp_tx_install(struct falcon_conn *conn,
 			  const struct falcon_psp_grant *grant)
 {
 	struct falcon_psp *psp = conn->fn->psp;
@@ -407,23 +342,10 @@ int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
 		mutex_unlock(&psp->mutex);
 		return 0;
 	}
-	key = psp_shared_find(psp, share, grant->version, true, grant->spi);
-	if (!key) {
-		key = psp_key_make(psp, grant);
-		if (!IS_ERR(key)) {
-			key->tx = true;
-			key->first_iv = falcon_nic_now(conn);
-			atomic64_set(&key->iv, key->first_iv);
-			psp_shared_add(psp, key, share);
-		}
-	}
+	key = psp_key_make(psp, grant);
 	if (!IS_ERR(key)) {
-		spin_lock_bh(&conn->lock);
-		conn->tx_sa.spi = key->spi;
-		conn->tx_sa.prev_spi = key->spi;
-		conn->tx_sa.version = key->version;
-		rcu_assign_pointer(conn->tx_sa.key, key);
-		spin_unlock_bh(&conn->lock);
+		psp_tx_begin(key, falcon_nic_now(conn), old);
+		psp_tx_set(conn, key);
 	}
 	mutex_unlock(&psp->mutex);
 	if (IS_ERR(key))
@@ -536,9 +458,7 @@ int falcon_psp_net_init(struct falcon_net *fn)
 	if (!psp)
 		return -ENOMEM;
 	mutex_init(&psp->mutex);
-	spin_lock_init(&psp->lock);
 	xa_init_flags(&psp->spi, XA_FLAGS_LOCK_BH);
-	hash_init(psp->shared);
 	falcon_psp_rotate_init(psp);
 	psp_new_device_key(&psp->device[0]);
 	psp_new_device_key(&psp->device[1]);

@@ -6,8 +6,8 @@
  * A receiver gives away keys: it derives one from its device key and an SPI
  * that it chooses (psp/kdf.c), keeps the cipher, and hands SPI and key to the
  * peer as a grant, which the connection manager wraps and carries. The peer
- * installs the grant and encrypts with it. Each connection has one association
- * in each direction (6.5); connections may share one, told apart by PCID.
+ * installs the grant and encrypts with it. Each connection has an association of
+ * its own in each direction (6.5).
  *
  *	psp/kdf.c	the key of an SPI
  *	psp/key.c	device keys, associations, their beginning and end
@@ -19,7 +19,6 @@
 #define _FALCON_PSP_H
 
 #include <crypto/aes.h>
-#include <linux/hashtable.h>
 #include <linux/types.h>
 #include "falcon.h"
 #include "psp/kdf.h"
@@ -27,7 +26,6 @@
 struct crypto_aead;
 
 #define FALCON_PSP_KEY_MAX	32
-#define FALCON_PSP_SHARE_LEN	16
 /* What a peer sent before it moved to a new key may still be on its way. */
 #define FALCON_PSP_RETIRE_NS	(NSEC_PER_SEC / 4)
 
@@ -51,9 +49,6 @@ struct falcon_psp_grant {
  * @mutex:	one association is made at a time; protects @device
  * @device:	device keys, by the top bit of an SPI
  * @spi:	SPIs allocated here -> struct falcon_psp_key
- * @lock:	protects changes of @shared, and @iv_floor
- * @shared:	associations that other connections may join
- * @iv_floor:	no shared association that ended has taken a later IV
  * @rotate_mutex: one rotation at a time; protects @rotated_ns and @stopped
  * @rotate_work: the next rotation by time
  * @rotated_ns:	the last rotation, 0: there was none
@@ -64,9 +59,6 @@ struct falcon_psp {
 	struct mutex mutex;	/* of associations being made */
 	struct crypto_aes_ctx device[2];
 	struct xarray spi;
-	spinlock_t lock;	/* bottom halves off; of what is listed above */
-	DECLARE_HASHTABLE(shared, 6);
-	u64 iv_floor;
 	struct mutex rotate_mutex;	/* of rotations */
 	struct delayed_work rotate_work;
 	u64 rotated_ns;
@@ -75,14 +67,12 @@ struct falcon_psp {
 
 /**
  * struct falcon_psp_key - one security association, ready to use
- * @refs:	the connections that use it, and who works on it
+ * @refs:	the connection that uses it, and who works on it
  * @psp:	namespace it belongs to, until the last reference goes
  * @spi:	SPI, allocated by its receiver
  * @gen:	receive: generation of the device key it was derived from
  * @version:	FALCON_PSP_VER_GCM128 to FALCON_PSP_VER_GMAC256
  * @tx:		transmit direction
- * @shared:	in falcon_psp::shared under @share
- * @share:	what its connections have in common
  * @simd:	the fastest cipher, where SIMD may be used; or NULL
  * @aead:	the same for anywhere
  * @iv:		transmit: newest IV taken; an IV is taken once and for all
@@ -91,7 +81,6 @@ struct falcon_psp {
  * @nic_sa:	in a NIC; RCU, changed by nic/nic.c alone, as the next two
  * @nic_node:	in falcon_nic::keys
  * @nic_had:	a NIC has or had it
- * @node:	in falcon_psp::shared
  * @work:	of its end
  */
 struct falcon_psp_key {
@@ -100,8 +89,6 @@ struct falcon_psp_key {
 	u32 gen;
 	u8  version;
 	bool tx;
-	bool shared;
-	u8  share[FALCON_PSP_SHARE_LEN];
 	struct falcon_psp *psp;
 	struct crypto_aead *simd;
 	struct crypto_aead *aead;
@@ -111,7 +98,6 @@ struct falcon_psp_key {
 	struct falcon_nic_sa __rcu *nic_sa;
 	struct list_head nic_node;
 	bool nic_had;
-	struct hlist_node node;
 	struct rcu_work work;
 };
 
@@ -130,9 +116,9 @@ void falcon_psp_work_exit(void);
 
 /* psp/key.c: associations of a connection. May sleep. */
 u32 falcon_psp_versions(void);
-int falcon_psp_rx_new(struct falcon_conn *conn, u8 version, const u8 *share,
+int falcon_psp_rx_new(struct falcon_conn *conn, u8 version,
 		      struct falcon_psp_grant *grant);
-int falcon_psp_tx_install(struct falcon_conn *conn, const u8 *share,
+int falcon_psp_tx_install(struct falcon_conn *conn,
 			  const struct falcon_psp_grant *grant);
 void falcon_psp_release(struct falcon_conn *conn);
 void falcon_psp_for_keys(struct falcon_conn *conn,

@@ -68,13 +68,13 @@ static void ends_free(struct ends *e)
 }
 
 /* @b grants, @a installs. */
-static bool ends_key(struct ends *e, u8 version, const u8 *share)
+static bool ends_key(struct ends *e, u8 version)
 {
 	struct falcon_psp_grant grant;
 
-	if (!CHECK(!falcon_psp_rx_new(e->b, version, share, &grant)))
+	if (!CHECK(!falcon_psp_rx_new(e->b, version, &grant)))
 		return false;
-	if (!CHECK(!falcon_psp_tx_install(e->a, share, &grant)))
+	if (!CHECK(!falcon_psp_tx_install(e->a, &grant)))
 		return false;
 	memzero_explicit(&grant, sizeof(grant));
 	return true;
@@ -86,7 +86,7 @@ static bool ends_make(struct ends *e, u8 version)
 	e->b = end_make();
 	if (!CHECK(e->a && e->b))
 		return false;
-	return ends_key(e, version, NULL);
+	return ends_key(e, version);
 }
 
 static struct falcon_psp_key *tx_key(const struct falcon_conn *conn)
@@ -284,7 +284,7 @@ static bool packet_vector(struct falcon_conn *conn,
 	struct falcon_psp_key *key;
 
 	memcpy(grant.key, v->key, sizeof(grant.key));
-	if (!CHECK(!falcon_psp_tx_install(conn, NULL, &grant)))
+	if (!CHECK(!falcon_psp_tx_install(conn, &grant)))
 		return false;
 	key = tx_key(conn);
 	key->first_iv = v->iv - 1;
@@ -652,7 +652,7 @@ static int cmp_iv(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool race_for_ivs(struct ends *e, u64 *iv)
+static bool race_for_ivs(struct falcon_conn *conn, u64 *iv)
 {
 	struct racer r[RACERS];
 	struct task_struct *t;
@@ -661,7 +661,7 @@ static bool race_for_ivs(struct ends *e, u64 *iv)
 
 	for (i = 0; i < RACERS; i++) {
 		r[i] = (struct racer) {
-			.conn = i & 1 ? e->b : e->a, .iv = iv + i * RACES,
+			.conn = conn, .iv = iv + i * RACES,
 		};
 		init_completion(&r[i].done);
 		t = kthread_run(race, &r[i], "psp_test/%d", i);
@@ -678,20 +678,15 @@ static bool race_for_ivs(struct ends *e, u64 *iv)
 	return ok;
 }
 
-/* Connections that share an association, on all CPUs: no IV is taken twice. */
+/* One association on all CPUs: no IV is taken twice. */
 static bool iv_is_taken_once_under_smp(void)
 {
-	static const u8 share[FALCON_PSP_SHARE_LEN] = "smp";
-	struct falcon_psp_grant grant = { .spi = 5, .version = 0 };
 	u64 *iv = kcalloc(RACERS * RACES, sizeof(*iv), GFP_KERNEL);
-	struct ends e = { end_make(), end_make() };
+	struct ends e = {};
 	bool ok;
 
-	ok = iv && e.a && e.b &&
-	     CHECK(!falcon_psp_tx_install(e.a, share, &grant)) &&
-	     CHECK(!falcon_psp_tx_install(e.b, share, &grant)) &&
-	     CHECK(tx_key(e.a) == tx_key(e.b)) &&
-	     race_for_ivs(&e, iv);
+	ok = iv && ends_make(&e, FALCON_PSP_VER_GCM128) &&
+	     race_for_ivs(e.a, iv);
 	ends_free(&e);
 	kfree(iv);
 	return ok;
@@ -721,31 +716,30 @@ out:
 	return ok;
 }
 
-/* The same grant again, in use or after its end: IVs go on where they were. */
+/* The same grant again, in use or after another: IVs go on where they were. */
 static bool grant_again_begins_beyond(void)
 {
-	static const u8 share[FALCON_PSP_SHARE_LEN] = "again";
-	const struct falcon_psp_grant grant = { .spi = 6, .version = 0 };
-	struct falcon_conn *a = end_make(), *b = end_make();
+	const struct falcon_psp_grant one = { .spi = 6, .version = 0 };
+	const struct falcon_psp_grant two = { .spi = 7, .version = 0 };
+	struct falcon_conn *conn = end_make();
 	struct falcon_psp_key *key;
 	u64 iv, last, now;
 	bool ok;
 
-	ok = a && b && CHECK(!falcon_psp_tx_install(a, share, &grant));
+	ok = conn && CHECK(!falcon_psp_tx_install(conn, &one));
 	if (!ok)
 		goto out;
-	key = tx_key(a);
-	now = falcon_nic_now(a);
-	ok = CHECK(!falcon_psp_tx_install(a, share, &grant)) &&
-	     CHECK(tx_key(a) == key) &&
-	     CHECK(!seal_one(a, 0, 4, now + 1000000000000ULL, &last));
-	end_free(a);
-	a = NULL;
-	ok = ok && CHECK(!falcon_psp_tx_install(b, share, &grant)) &&
-	     CHECK(!seal_one(b, 0, 1, now, &iv)) && CHECK(iv > last + 3);
+	key = tx_key(conn);
+	now = falcon_nic_now(conn);
+	ok = CHECK(!falcon_psp_tx_install(conn, &one)) &&
+	     CHECK(tx_key(conn) == key) &&
+	     CHECK(!seal_one(conn, 0, 4, now + 1000000000000ULL, &last)) &&
+	     CHECK(!falcon_psp_tx_install(conn, &two)) &&
+	     CHECK(!falcon_psp_tx_install(conn, &one)) &&
+	     CHECK(tx_key(conn) != key) &&
+	     CHECK(!seal_one(conn, 0, 1, now, &iv)) && CHECK(iv > last + 3);
 out:
-	end_free(a);
-	end_free(b);
+	end_free(conn);
 	return ok;
 }
 
@@ -790,7 +784,7 @@ static bool spi_names_its_generation(void)
 	int i;
 
 	for (i = 0; ok && i < 100; i++)
-		ok = CHECK(!falcon_psp_rx_new(conn, 0, NULL, &grant)) &&
+		ok = CHECK(!falcon_psp_rx_new(conn, 0, &grant)) &&
 		     CHECK(grant.spi >> 31 == (conn->fn->key_gen & 1)) &&
 		     CHECK(grant.spi << 1) &&
 		     CHECK(conn->rx_sa.spi == grant.spi);
@@ -798,28 +792,22 @@ static bool spi_names_its_generation(void)
 	return ok;
 }
 
-/* Connections of one peer may share an association, others have their own. */
-static bool who_shares_an_association(void)
+/* 6.5: each connection has an SPI, and so a key, of its own. */
+static bool connections_have_their_own_keys(void)
 {
-	static const u8 one[FALCON_PSP_SHARE_LEN] = "peer one";
-	static const u8 two[FALCON_PSP_SHARE_LEN] = "peer two";
-	const u8 *share[] = { one, one, two, NULL, NULL };
-	struct falcon_conn *conn[ARRAY_SIZE(share)] = {};
-	struct falcon_psp_grant g[ARRAY_SIZE(share)];
+	struct falcon_conn *conn[4] = {};
+	struct falcon_psp_grant g[ARRAY_SIZE(conn)];
 	bool ok = true;
 	int i, j;
 
-	for (i = 0; ok && i < ARRAY_SIZE(share); i++) {
+	for (i = 0; ok && i < ARRAY_SIZE(conn); i++) {
 		conn[i] = end_make();
-		ok = conn[i] && CHECK(!falcon_psp_rx_new(conn[i], 1, share[i],
-							 &g[i]));
+		ok = conn[i] && CHECK(!falcon_psp_rx_new(conn[i], 1, &g[i]));
 		for (j = 0; ok && j < i; j++)
-			ok = CHECK((g[i].spi == g[j].spi) ==
-				   (i == 1 && j == 0)) &&
-			     CHECK(!memcmp(&g[i].key, &g[j].key, 32) ==
-				   (i == 1 && j == 0));
+			ok = CHECK(g[i].spi != g[j].spi) &&
+			     CHECK(memcmp(g[i].key, g[j].key, 32));
 	}
-	for (i = 0; i < ARRAY_SIZE(share); i++)
+	for (i = 0; i < ARRAY_SIZE(conn); i++)
 		end_free(conn[i]);
 	return ok;
 }
@@ -835,7 +823,7 @@ static bool previous_association_opens_until_retired(void)
 	if (!ok)
 		goto out;
 	first = e.b->rx_sa.spi;
-	ok = CHECK(e.b->rx_sa.prev_spi == first) && ends_key(&e, 0, NULL) &&
+	ok = CHECK(e.b->rx_sa.prev_spi == first) && ends_key(&e, 0) &&
 	     CHECK(e.b->rx_sa.spi != first) &&
 	     CHECK(e.b->rx_sa.prev_spi == first) &&
 	     CHECK(rcu_access_pointer(e.b->rx_sa.prev_key));
@@ -861,7 +849,7 @@ static bool waiting_packets_get_the_new_key(void)
 		memcpy(buf, text, sizeof(buf));
 		put_psp_hdr(buf, 1, e.a->tx_sa.spi);
 		skb = make_train(e.a, buf, sizeof(buf), 1, 0, 0);
-		ok = CHECK(skb) && ends_key(&e, 1, NULL) &&
+		ok = CHECK(skb) && ends_key(&e, 1) &&
 		     CHECK(!seal(skb, falcon_nic_now(e.a))) &&
 		     CHECK(!skb_copy_bits(skb, OUTER, buf, sizeof(buf))) &&
 		     buf_opens_to(rx_key(e.b), buf, sizeof(buf), 0, 0,
@@ -892,10 +880,10 @@ static bool bad_grants_are_refused(void)
 	bool ok;
 
 	ok = conn &&
-	     CHECK(falcon_psp_tx_install(conn, NULL, &g) == -EINVAL) &&
-	     CHECK(falcon_psp_rx_new(conn, 15, NULL, &g) == -EINVAL);
+	     CHECK(falcon_psp_tx_install(conn, &g) == -EINVAL) &&
+	     CHECK(falcon_psp_rx_new(conn, 15, &g) == -EINVAL);
 	g = (struct falcon_psp_grant) { .spi = 0, .version = 0 };
-	ok = ok && CHECK(falcon_psp_tx_install(conn, NULL, &g) == -EINVAL);
+	ok = ok && CHECK(falcon_psp_tx_install(conn, &g) == -EINVAL);
 	end_free(conn);
 	return ok;
 }
@@ -918,7 +906,7 @@ static const struct {
 	T(grant_again_begins_beyond),
 	T(nothing_is_sealed_around_a_snapshot),
 	T(spi_names_its_generation),
-	T(who_shares_an_association),
+	T(connections_have_their_own_keys),
 	T(previous_association_opens_until_retired),
 	T(waiting_packets_get_the_new_key),
 	T(no_key_no_packet),

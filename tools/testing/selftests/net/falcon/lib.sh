@@ -203,7 +203,7 @@ capture()
 	local device=$1 pid status=0
 
 	shift
-	echo 'p:psp_grant falcon:falcon_psp_tx_install spi=+0(%dx):x32 version=+4(%dx):u8 key=+5(%dx):x8[32]' \
+	echo 'p:psp_grant falcon:falcon_psp_tx_install spi=+0(%si):x32 version=+4(%si):u8 key=+5(%si):x8[32]' \
 		>$trace/kprobe_events
 	echo >$trace/trace
 	echo 1 >$trace/events/kprobes/psp_grant/enable
