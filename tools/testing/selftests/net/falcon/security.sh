@@ -171,6 +171,53 @@ rewrite()
 		action csum udp
 }
 
+# socket_connects WANT POLICY [COMMAND...]: from $A, by a socket that asks for that
+# policy, under that command
+socket_connects()
+{
+	local got
+
+	got=$(in_a "${@:3}" python3 -c '
+import errno, socket, sys
+
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 252)
+try:
+    s.setsockopt(290, 6, int(sys.argv[1]))
+    s.connect((sys.argv[2], 7000))
+    print("established")
+except OSError as e:
+    print(errno.errorcode[e.errno])
+' "$2" $B4)
+	[ "$got" = "$1" ] && return
+	echo "# $got, expected $1"
+	return 1
+}
+
+# FALCON_SECURITY, option 6 at level 290: 1 none, 2 opportunistic, 3 psk
+a_socket_asks_for_its_own_policy()
+{
+	make_pair
+	new_keyring
+	listener 100
+	policy none none
+	socket_connects established 0
+	socket_connects EKEYREJECTED 2
+	socket_connects ENOKEY 3
+	socket_connects EINVAL 4
+	policy none opportunistic
+	socket_connects EKEYREJECTED 0
+	socket_connects established 2
+	key a $B4
+	key b $A4
+	socket_connects established 3
+	no_keys
+	policy opportunistic none
+	socket_connects established 1
+	socket_connects EPERM 1 setpriv --bounding-set -net_admin \
+		--inh-caps -net_admin
+	drop_pair
+}
+
 # INIT: the initiator's favourite version, and the flows that it wants. Both
 # are in what the cookie signs, so the responder sees nothing wrong.
 a_downgrade_is_detected()
@@ -238,6 +285,7 @@ set_ups_under_faults()
 	a_key_at_one_end_does_not_fall_back \
 	a_key_for_any_peer \
 	keys_have_a_length_and_a_name \
+	a_socket_asks_for_its_own_policy \
 	a_downgrade_is_detected \
 	set_ups_under_faults
 run_tests "$@"
