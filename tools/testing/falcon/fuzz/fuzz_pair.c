@@ -40,6 +40,7 @@ struct end {
 	struct falcon_resp resp[MAX_TXNS];
 	struct falcon_rxpkt *held[MAX_RX];
 	u32 nr_txns, nr_completed, nr_held, nr_resps, nr_released;
+	u32 nr_seen;			/* of the peer's, on an ordered connection */
 };
 
 static struct end end[2];
@@ -97,6 +98,8 @@ static void set_up(void)
 		cfg.max_attempts = 1 + below(4);
 		cfg.txn_timeout_ns = budgets & 2 ? below(10) * MS : 0;
 		cfg.user_timeout_ns = budgets & 4 ? (1 + below(50)) * MS : 0;
+		cfg.gapless = flags & 1 && budgets & 64;
+		cfg.rnr_limit = budgets & 128 ? 1 + below(4) : 0;
 	}
 	for (k = 0; k < FALCON_NR_WIN; k++) {
 		u32 psn = budgets & 8 ? 0xfffffffc : below(65536);
@@ -281,6 +284,18 @@ static void forge(u32 i)
 
 /* ---------------------------------------------------------------- the ULPs */
 
+/* In order, and without gaps none is left out; an RNR brings one again. */
+static void check_delivery(struct end *e, const struct falcon_rxpkt *rx)
+{
+	u32 i = rx->rsn - e->c.cfg.rx_rsn;
+
+	if (forged || !falcon_ordered(&e->c))
+		return;
+	HOLDS(i < MAX_TXNS);
+	HOLDS(!e->c.cfg.gapless || i <= e->nr_seen);
+	e->nr_seen = max(e->nr_seen, i + 1);
+}
+
 static void effects(u8 id)
 {
 	struct end *e = &end[id];
@@ -294,8 +309,10 @@ static void effects(u8 id)
 	list_for_each_entry_safe(rx, rn, &e->c.drop, node)
 		rx_put(rx);
 	INIT_LIST_HEAD(&e->c.drop);
-	list_for_each_entry_safe(rx, rn, &e->c.deliver, node)
+	list_for_each_entry_safe(rx, rn, &e->c.deliver, node) {
+		check_delivery(e, rx);
 		e->held[e->nr_held++] = rx;
+	}
 	INIT_LIST_HEAD(&e->c.deliver);
 	list_for_each_entry_safe(txn, tn, &e->c.complete, node) {
 		check_completion(e, txn);
@@ -426,7 +443,10 @@ static void op(void)
 			forge(below(nr_net));
 		break;
 	case 11:
-		falcon_core_rx_level(&end[id].c, byte());
+		if (code & 16)
+			falcon_core_xlr(&end[id].c, byte() & 3);
+		else
+			falcon_core_rx_level(&end[id].c, byte());
 		break;
 	case 12:
 		if (mortal && code & 64)
