@@ -58,33 +58,6 @@ static inline void e2100_devlink_reloads(struct devlink *devlink)
 #endif
 }
 
-/*
- * 6.2: the netdev of a devlink port is known by the netdev's own pointer; before
- * that the port is told once the netdev is there.
- */
-static inline void e2100_devlink_netdev(struct net_device *netdev,
-					struct devlink_port *port)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
-	SET_NETDEV_DEVLINK_PORT(netdev, port);
-#endif
-}
-
-static inline void e2100_devlink_eth(struct net_device *netdev,
-				     struct devlink_port *port)
-{
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
-	devlink_port_type_eth_set(port, netdev);
-#endif
-}
-
-static inline void e2100_devlink_no_eth(struct devlink_port *port)
-{
-#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
-	devlink_port_type_clear(port);
-#endif
-}
-
 /* 6.12: transmitting without a lock of the stack is no feature any more. */
 static inline void e2100_set_lltx(struct net_device *netdev)
 {

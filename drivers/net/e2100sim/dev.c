@@ -5,7 +5,8 @@
  *
  * A reset is what hardware does to its users: Falcon takes its connections
  * back, what waits is lost, the counter begins anew, and then the ports offer
- * themselves again. Netdevs, addresses and routes stay.
+ * themselves again. Netdevs, addresses and routes stay: so they are not ports of
+ * the devlink instance, which would have to go in a reload.
  */
 #include <linux/debugfs.h>
 #include <linux/module.h>
@@ -360,10 +361,11 @@ void e2100_dev_remove(struct e2100_bus_dev *bus_dev)
 	struct e2100_dev *dev = dev_get_drvdata(&bus_dev->dev);
 	struct devlink *devlink = priv_to_devlink(dev);
 
-	/* Whoever might reset it is gone then. */
 	devlink_unregister(devlink);
 	debugfs_remove_recursive(dev->dir);
+	mutex_lock(&dev->lock);
 	e2100_ports_free(dev);
+	mutex_unlock(&dev->lock);
 	devlink_health_reporter_destroy(dev->health);
 	devlink_params_unregister(devlink, e2100_params, E2100_NR_PARAM);
 	e2100_clock_exit(&dev->clock);

@@ -103,7 +103,7 @@ struct e2100_clock {
  * struct e2100_dev - a device; devlink's private data
  * @bus_dev:	on the bus
  * @clock:	counter and PHC
- * @lock:	resets, one at a time
+ * @lock:	resets and removal, one at a time
  * @param:	by enum e2100_param
  * @dead:	hangs: nothing goes in or out until it is reset
  * @resets:	since it was made
@@ -115,7 +115,7 @@ struct e2100_clock {
 struct e2100_dev {
 	struct e2100_bus_dev *bus_dev;
 	struct e2100_clock clock;
-	struct mutex lock;	/* resets */
+	struct mutex lock;	/* resets and removal */
 	u32 param[E2100_NR_PARAM];
 	bool dead;
 	u32 resets;
@@ -257,7 +257,6 @@ struct e2100_cache {
  * @netdev:	netdev
  * @dev:	device
  * @index:	of the device's ports
- * @devlink:	the port of the device's devlink instance
  * @nr_queues:	of @txq and @rxq
  * @txq:	transmit queues
  * @rxq:	receive queues
@@ -284,7 +283,6 @@ struct e2100_port {
 	struct net_device *netdev;
 	struct e2100_dev *dev;
 	unsigned int index;
-	struct devlink_port devlink;
 	unsigned int nr_queues;
 	struct e2100_txq *txq;
 	struct e2100_rxq *rxq;

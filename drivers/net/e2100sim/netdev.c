@@ -180,23 +180,6 @@ static void e2100_port_init(struct e2100_port *port, struct e2100_dev *dev,
 	hash_init(port->sas);
 }
 
-/* What `devlink port` shows: port N of its device, with its netdev. */
-static int e2100_port_devlink(struct e2100_port *port)
-{
-	struct devlink_port_attrs attrs = {
-		.flavour = DEVLINK_PORT_FLAVOUR_PHYSICAL,
-		.phys.port_number = port->index,
-	};
-	int err;
-
-	devlink_port_attrs_set(&port->devlink, &attrs);
-	err = devlink_port_register(priv_to_devlink(port->dev), &port->devlink,
-				    port->index);
-	if (!err)
-		e2100_devlink_netdev(port->netdev, &port->devlink);
-	return err;
-}
-
 /**
  * e2100_port_new - make a port, and register its netdev
  * @dev:	device
@@ -227,24 +210,17 @@ struct e2100_port *e2100_port_new(struct e2100_dev *dev, unsigned int index)
 	err = e2100_queues_new(port);
 	if (err)
 		goto queues;
-	err = e2100_port_devlink(port);
-	if (err)
-		goto queues;
 	netif_carrier_off(netdev);
 	err = register_netdev(netdev);
 	if (err)
-		goto devlink;
-	e2100_devlink_eth(netdev, &port->devlink);
+		goto queues;
 	err = e2100_falcon_start(port);
 	if (err)
 		goto netdev;
 	return port;
 
 netdev:
-	e2100_devlink_no_eth(&port->devlink);
 	unregister_netdev(netdev);
-devlink:
-	devlink_port_unregister(&port->devlink);
 queues:
 	e2100_rx_free(port);
 	kfree(port->txq);
@@ -265,13 +241,11 @@ void e2100_port_free(struct e2100_port *port)
 	struct net_device *netdev = port->netdev;
 
 	e2100_falcon_stop(port);
-	e2100_devlink_no_eth(&port->devlink);
 	rtnl_lock();
 	if (e2100_linked(port))
 		e2100_unlink(port);
 	unregister_netdevice(netdev);
 	rtnl_unlock();
-	devlink_port_unregister(&port->devlink);
 	e2100_rx_free(port);
 	kfree(port->txq);
 	free_percpu(netdev->tstats);

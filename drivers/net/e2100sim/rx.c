@@ -14,7 +14,6 @@
 #include <linux/ipv6.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
-#include <net/busy_poll.h>
 #include <net/falcon_wire.h>
 #include <net/ip.h>
 #include "e2100sim.h"
@@ -206,17 +205,25 @@ static struct sk_buff *e2100_rxq_next(struct e2100_rxq *q, u64 *due_ns)
 	return skb;
 }
 
+/* It came by this queue, even if a queue of the lower device has marked it. */
+static void e2100_mark_napi(struct napi_struct *napi, struct sk_buff *skb)
+{
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	skb->napi_id = napi->napi_id;
+#endif
+}
+
 static void e2100_give(struct napi_struct *napi, struct sk_buff *skb)
 {
 	bool alone = e2100_rx_cb(skb)->alone;
 
 	memset(skb->cb, 0, sizeof(skb->cb));
+	e2100_mark_napi(napi, skb);
 	if (!alone) {
 		napi_gro_receive(napi, skb);
 		return;
 	}
 	napi_gro_flush(napi, false);
-	skb_mark_napi_id(skb, napi);
 	netif_receive_skb(skb);
 }
 

@@ -119,6 +119,16 @@ inline_over_a_lower_netdev()
 	inline_both_ways
 }
 
+# A lower device with NAPI marks what it receives as its own.
+inline_over_a_lower_netdev_with_napi()
+{
+	make_secure 1 veth
+	both ethtool -K w0 gro on
+	inline_both_ways
+	expect "$(nic_stat "$B" rx_stamped)" -eq "$(nic_stat "$B" rx_falcon)" \
+		"stamped"
+}
+
 # The other end has no place for keys: what one seals the other opens.
 inline_here_and_software_there()
 {
@@ -276,6 +286,7 @@ no_nonce_twice_across_resets()
 }
 
 run_tests every_version_inline inline_over_a_lower_netdev \
+	inline_over_a_lower_netdev_with_napi \
 	inline_here_and_software_there refused_keys_work_in_software \
 	a_full_table_leaves_the_rest_to_software \
 	the_nic_goes_and_software_has_the_keys \

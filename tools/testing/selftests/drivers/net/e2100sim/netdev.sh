@@ -110,25 +110,19 @@ ethtool_tells()
 
 devlink_tells()
 {
-	local handle=e2100sim/e2100sim$NIC_A nr
+	local handle=e2100sim/e2100sim$NIC_A
 
 	drop_nics
 	new_device "$NIC_A" 2
+	devlink dev show | grep -qx "$handle"
 	devlink dev info "$handle" >"$scratch/info"
 	grep -q "serial_number 0000000$NIC_A" "$scratch/info"
 	grep -q "board.id E2100-SIM" "$scratch/info"
-	for nr in 0 1; do
-		devlink port show "$handle/$nr" >"$scratch/port"
-		grep -q "type eth netdev $(netdev_of "$NIC_A" "$nr")" \
-			"$scratch/port"
-		grep -q "flavour physical port $nr" "$scratch/port"
-	done
-	fails devlink port show "$handle/2" 2>/dev/null
 	devlink dev reload "$handle" >"$scratch/reload"
-	devlink port show "$handle/1" >/dev/null
+	netdev_of "$NIC_A" 1 >/dev/null
 	devlink health show "$handle" reporter fw | grep -q "state healthy"
 	del_device "$NIC_A"
-	fails devlink port show "$handle/0" 2>/dev/null
+	fails devlink dev show "$handle" 2>/dev/null
 }
 
 devlink_params_have_bounds()
