@@ -383,6 +383,7 @@ struct falcon_conn *falcon_connect(struct net *net,
 				   const struct falcon_cm_params *params,
 				   const struct falcon_ulp_ops *ulp,
 				   void *ulp_priv);
+int falcon_security_check(struct net *net, int security);
 int falcon_listen(struct net *net, struct falcon_listener *l);
 void falcon_unlisten(struct net *net, struct falcon_listener *l);
 void falcon_unlisten_rcu(struct net *net, struct falcon_listener *l);

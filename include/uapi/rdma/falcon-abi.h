@@ -253,12 +253,14 @@ enum falcon_qp_errors {
  * @order:	enum falcon_qp_order; both ends must agree
  * @errors:	enum falcon_qp_errors; FALCON_QP_UNORDERED wants
  *		FALCON_QP_COMPLETE_IN_ERROR
+ * @security:	FALCON_SECURITY_* of linux/falcon.h, of its connections
  * @rsvd:	0
  */
 struct falcon_create_qp_req {
 	__u8 order;
 	__u8 errors;
-	__u8 rsvd[6];
+	__u8 security;
+	__u8 rsvd[5];
 };
 
 /**

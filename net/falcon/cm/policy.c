@@ -159,6 +159,28 @@ static u8 cm_wish(struct falcon_net *fn, u8 wish)
 }
 
 /**
+ * falcon_security_check() - may the caller ask for a policy?
+ * @net:	namespace of the connections
+ * @security:	FALCON_SECURITY_*
+ *
+ * Less than the namespace asks for is for its administrator to ask.
+ *
+ * Context: Process.
+ * Return: 0; -EINVAL: there is no such policy; -EPERM: it takes CAP_NET_ADMIN.
+ */
+int falcon_security_check(struct net *net, int security)
+{
+	if (security < FALCON_SECURITY_DEFAULT || security > FALCON_SECURITY_PSK)
+		return -EINVAL;
+	if (security != FALCON_SECURITY_DEFAULT &&
+	    security < READ_ONCE(falcon_net(net)->sysctl.security) &&
+	    !ns_capable(net->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(falcon_security_check);
+
+/**
  * falcon_cm_versions() - PSP versions that a policy offers or takes
  * @fn:		namespace
  * @policy:	FALCON_SECURITY_*, not _DEFAULT

@@ -54,19 +54,14 @@ static int falcon_set_user_timeout(struct sock *sk, int val)
 	return 0;
 }
 
-/* Less than the namespace asks for is for its administrator to ask. */
 static int falcon_set_security(struct sock *sk, int val)
 {
-	struct falcon_net *fn = falcon_sock_net(sk);
+	int err = falcon_security_check(sock_net(sk), val);
 
-	if (val < FALCON_SECURITY_DEFAULT || val > FALCON_SECURITY_PSK)
-		return -EINVAL;
+	if (err)
+		return err;
 	if (falcon_opt_late(sk))
 		return -EISCONN;
-	if (val != FALCON_SECURITY_DEFAULT &&
-	    val < READ_ONCE(fn->sysctl.security) &&
-	    !ns_capable(fn->net->user_ns, CAP_NET_ADMIN))
-		return -EPERM;
 	falcon_sk(sk)->security = val;
 	return 0;
 }

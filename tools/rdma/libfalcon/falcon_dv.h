@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What verbs has no word for: the ordering and error modes of RDMA over Falcon.
+ * What verbs has no word for: the ordering and error modes of RDMA over Falcon,
+ * and what protects the connection of a queue pair.
  * Link with libfalcon, or look falcon_dv_create_qp up with dlsym().
  */
 #ifndef FALCON_DV_H
@@ -29,6 +30,24 @@ struct ibv_qp *falcon_dv_create_qp(struct ibv_context *context,
 				   struct ibv_qp_init_attr_ex *attr,
 				   enum falcon_qp_order order,
 				   enum falcon_qp_errors errors);
+
+/**
+ * falcon_dv_create_secure_qp - the same, with a policy of its own
+ * @context:	of a Falcon device
+ * @attr:	as of ibv_create_qp_ex()
+ * @order:	as of falcon_dv_create_qp()
+ * @errors:	as of falcon_dv_create_qp()
+ * @security:	FALCON_SECURITY_* of <linux/falcon.h>
+ *
+ * Return: as falcon_dv_create_qp(); NULL with EPERM: a weaker policy than that of
+ * the namespace takes CAP_NET_ADMIN; EINVAL: there is no such policy;
+ * EOPNOTSUPP: datagrams have that of the namespace.
+ */
+struct ibv_qp *falcon_dv_create_secure_qp(struct ibv_context *context,
+					  struct ibv_qp_init_attr_ex *attr,
+					  enum falcon_qp_order order,
+					  enum falcon_qp_errors errors,
+					  unsigned char security);
 
 #ifdef __cplusplus
 }

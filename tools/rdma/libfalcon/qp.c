@@ -111,9 +111,20 @@ struct ibv_qp *falcon_dv_create_qp(struct ibv_context *context,
 				   enum falcon_qp_order order,
 				   enum falcon_qp_errors errors)
 {
+	return falcon_dv_create_secure_qp(context, attr, order, errors, 0);
+}
+
+__attribute__((visibility("default")))
+struct ibv_qp *falcon_dv_create_secure_qp(struct ibv_context *context,
+					  struct ibv_qp_init_attr_ex *attr,
+					  enum falcon_qp_order order,
+					  enum falcon_qp_errors errors,
+					  unsigned char security)
+{
 	const struct falcon_create_qp_req modes = {
-		.order	= order,
-		.errors	= errors,
+		.order		= order,
+		.errors		= errors,
+		.security	= security,
 	};
 
 	if (!fal_is_ours(context)) {

@@ -17,6 +17,7 @@
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <rdma/ib_cache.h>
+#include <uapi/linux/falcon.h>
 #include "falcon_ib.h"
 
 #define FAL_RETRY_MS		50	/* doubles up to */
@@ -108,7 +109,7 @@ struct net *fal_net_get(struct fal_dev *dev)
 /* Never NULL: the listener, or an error as a pointer */
 static struct fal_listen *
 fal_listen_start(struct fal_dev *dev, const struct falcon_path *path,
-		 u32 service, void *owner,
+		 u32 service, u8 security, void *owner,
 		 int (*request)(struct falcon_listener *l,
 				struct falcon_conn *conn,
 				struct falcon_cm_params *req,
@@ -130,6 +131,7 @@ fal_listen_start(struct fal_dev *dev, const struct falcon_path *path,
 	fl->l.v6only = true;
 	fl->l.proto = FALCON_PROTO_RDMA;
 	fl->l.service = service;
+	fl->l.security = security;
 	fl->l.owner = THIS_MODULE;
 	fl->l.request = request;
 	mutex_lock(&fal_listen_lock);
@@ -205,7 +207,8 @@ int fal_eng_add_gid(const struct ib_gid_attr *attr, void **context)
 	memcpy(&path.saddr, attr->gid.raw, sizeof(path.saddr));
 	path.family = ipv6_addr_v4mapped(&path.saddr) ? AF_INET : AF_INET6;
 	fal_path_scope(&path, attr);
-	fl = fal_listen_start(dev, &path, FAL_UD_SERVICE, dev, fal_gid_request);
+	fl = fal_listen_start(dev, &path, FAL_UD_SERVICE,
+			      FALCON_SECURITY_DEFAULT, dev, fal_gid_request);
 	if (IS_ERR(fl))
 		return PTR_ERR(fl);
 	*context = fl;
@@ -450,6 +453,8 @@ static struct falcon_conn *fal_connect(struct fal_qp *qp)
 		.src_service = qp->ibqp.qp_num,
 		.ordered = qp->order == FALCON_QP_STRONG,
 		.loss = FALCON_CM_BY_SYSCTL,
+		.security = qp->security,
+		.cred = qp->cred,
 		.priv = &wish,
 		.priv_len = sizeof(wish),
 	};
@@ -646,7 +651,8 @@ int fal_eng_to_rtr(struct fal_qp *qp)
 	eng->tries = 0;
 	eng->give_up = 0;
 	spin_unlock_bh(&eng->lock);
-	fl = fal_listen_start(qp->dev, &eng->path, qp->ibqp.qp_num, qp,
+	fl = fal_listen_start(qp->dev, &eng->path, qp->ibqp.qp_num,
+			      qp->security, qp,
 			      fal_rc_request);
 	if (IS_ERR(fl)) {
 		eng->live = false;

@@ -351,6 +351,8 @@ struct fal_sq {
  * @sig_all:	every request makes a completion
  * @order:	enum falcon_qp_order
  * @errors:	enum falcon_qp_errors
+ * @security:	FALCON_SECURITY_* of its connections
+ * @cred:	whose keyrings may have pre-shared keys: its maker's
  * @last_wqe:	IB_EVENT_QP_LAST_WQE_REACHED was told
  * @eng:	of the engine
  */
@@ -369,6 +371,8 @@ struct fal_qp {
 	bool sig_all;
 	u8 order;
 	u8 errors;
+	u8 security;
+	const struct cred *cred;
 	bool last_wqe;
 	struct fal_qp_eng eng;
 };

@@ -5,6 +5,7 @@
  */
 #include <linux/random.h>
 #include <rdma/ib_addr.h>
+#include <uapi/linux/falcon.h>
 #include "internal.h"
 
 #define FAL_FIRST_QPN	2
@@ -146,7 +147,26 @@ static int fal_qp_check_init(const struct ib_qp_init_attr *init)
 	return 0;
 }
 
-/* Ordering and error modes (RDMA over Falcon 6.2 to 6.4) */
+/* Datagrams have connections in common, to which the namespace's applies. */
+static int fal_qp_set_security(struct fal_qp *qp, u8 security)
+{
+	struct net *net;
+	int err;
+
+	if (security == FALCON_SECURITY_DEFAULT)
+		return 0;
+	if (qp->ibqp.qp_type == IB_QPT_UD)
+		return -EOPNOTSUPP;
+	net = fal_net_get(qp->dev);
+	if (!net)
+		return -ENETDOWN;
+	err = falcon_security_check(net, security);
+	put_net(net);
+	qp->security = security;
+	return err;
+}
+
+/* Ordering and error modes (RDMA over Falcon 6.2 to 6.4), security */
 static int fal_qp_set_modes(struct fal_qp *qp, struct ib_udata *udata)
 {
 	struct falcon_create_qp_req req = {};
@@ -171,7 +191,7 @@ static int fal_qp_set_modes(struct fal_qp *qp, struct ib_udata *udata)
 		return -EINVAL;
 	qp->order = req.order;
 	qp->errors = req.errors;
-	return 0;
+	return fal_qp_set_security(qp, req.security);
 }
 
 static int fal_qp_make_queues(struct fal_qp *qp, struct ib_qp_init_attr *init,
@@ -250,6 +270,7 @@ static void fal_qp_setup(struct fal_qp *qp, const struct ib_qp_init_attr *init)
 	qp->srq = init->srq ? to_fal_srq(init->srq) : NULL;
 	qp->attr.path_mig_state = IB_MIG_MIGRATED;
 	qp->attr.port_num = 1;
+	qp->cred = get_current_cred();
 }
 
 /* ib_device_ops::create_qp */
@@ -264,7 +285,7 @@ int fal_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	fal_qp_setup(qp, init);
 	err = fal_qp_set_modes(qp, udata);
 	if (err)
-		return err;
+		goto cred;
 	err = fal_qp_make_queues(qp, init, udata);
 	if (err)
 		goto free;
@@ -286,6 +307,8 @@ forget:
 	xa_erase_irq(&qp->dev->qps, ibqp->qp_num);
 free:
 	fal_qp_free_queues(qp);
+cred:
+	put_cred(qp->cred);
 	return err;
 }
 
@@ -303,6 +326,7 @@ int fal_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
 		fal_cq_clean(to_fal_cq(ibqp->recv_cq), qp);
 	fal_qp_free_queues(qp);
+	put_cred(qp->cred);
 	return 0;
 }
 

@@ -32,6 +32,21 @@ encrypted()
 	drop_devices
 }
 
+# Connections are made by the kernel's workers, with keys of whoever made the
+# queue pairs: this session keyring is nobody else's.
+keys_of_the_maker()
+{
+	command -v keyctl >/dev/null || return $KSFT_SKIP
+	keyctl new_session >/dev/null
+	SECURITY=psk make_devices
+	head -c 32 /dev/urandom >"$scratch/key"
+	in_a keyctl padd falcon $B4 @s <"$scratch/key" >/dev/null
+	in_b keyctl padd falcon $A4 @s <"$scratch/key" >/dev/null
+	pingpong rc -c -s 4096
+	expect "$(counter "$B" in_opened)" -gt 10 "packets opened"
+	drop_devices
+}
+
 emulated_nic()
 {
 	[ -e "$BUS" ] || modprobe -q e2100sim || return $KSFT_SKIP
@@ -55,4 +70,4 @@ emulated_nic()
 	within 30 gone "$DEV_B"
 }
 
-run_tests encrypted emulated_nic
+run_tests encrypted keys_of_the_maker emulated_nic

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,10 @@
 #define VQP_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |	\
 		    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
-static struct ibv_qp *vqp_make(const struct vqp *v, enum ibv_qp_type type,
-			       enum falcon_qp_order order,
-			       enum falcon_qp_errors errors)
+static struct ibv_qp_init_attr_ex vqp_attr(const struct vqp *v,
+					   enum ibv_qp_type type)
 {
-	typeof(falcon_dv_create_qp) *create = vdlsym("falcon_dv_create_qp");
-	struct ibv_qp_init_attr_ex attr = {
+	return (struct ibv_qp_init_attr_ex) {
 		.qp_type	= type,
 		.comp_mask	= IBV_QP_INIT_ATTR_PD,
 		.pd		= vpd,
@@ -34,6 +33,14 @@ static struct ibv_qp *vqp_make(const struct vqp *v, enum ibv_qp_type type,
 			.max_inline_data	= 64,
 		},
 	};
+}
+
+static struct ibv_qp *vqp_make(const struct vqp *v, enum ibv_qp_type type,
+			       enum falcon_qp_order order,
+			       enum falcon_qp_errors errors)
+{
+	typeof(falcon_dv_create_qp) *create = vdlsym("falcon_dv_create_qp");
+	struct ibv_qp_init_attr_ex attr = vqp_attr(v, type);
 
 	if (order == FALCON_QP_STRONG && errors == FALCON_QP_VERBS_ERRORS)
 		return ibv_create_qp_ex(vctx, &attr);
@@ -46,22 +53,52 @@ bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len)
 			     FALCON_QP_VERBS_ERRORS);
 }
 
-bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
-		   enum falcon_qp_order order, enum falcon_qp_errors errors)
+/* All but the queue pair */
+static bool vqp_prepare(struct vqp *v, size_t len)
 {
 	memset(v, 0, sizeof(*v));
 	v->len = len;
 	v->buf = aligned_alloc(4096, (len + 4095) & ~4095ul);
 	v->cq = ibv_create_cq(vctx, 4 * VQP_DEPTH, NULL, NULL, 0);
-	if (v->buf && v->cq) {
-		memset(v->buf, 0, len);
-		v->mr = ibv_reg_mr(vpd, v->buf, len, VQP_ACCESS);
-		v->qp = vqp_make(v, type, order, errors);
-	}
-	if (v->mr && v->qp)
+	if (!v->buf || !v->cq)
+		return false;
+	memset(v->buf, 0, len);
+	v->mr = ibv_reg_mr(vpd, v->buf, len, VQP_ACCESS);
+	return v->mr;
+}
+
+/* Has it all? errno stays that of the creation. */
+static bool vqp_made(struct vqp *v)
+{
+	int err = errno;
+
+	if (v->qp)
 		return true;
 	vqp_close(v);
+	errno = err;
 	return false;
+}
+
+bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
+		   enum falcon_qp_order order, enum falcon_qp_errors errors)
+{
+	if (vqp_prepare(v, len))
+		v->qp = vqp_make(v, type, order, errors);
+	return vqp_made(v);
+}
+
+bool vqp_open_secure(struct vqp *v, size_t len, unsigned char security)
+{
+	typeof(falcon_dv_create_secure_qp) *create =
+		vdlsym("falcon_dv_create_secure_qp");
+	struct ibv_qp_init_attr_ex attr;
+
+	if (create && vqp_prepare(v, len)) {
+		attr = vqp_attr(v, IBV_QPT_RC);
+		v->qp = create(vctx, &attr, FALCON_QP_STRONG,
+			       FALCON_QP_VERBS_ERRORS, security);
+	}
+	return vqp_made(v);
 }
 
 void vqp_close(struct vqp *v)

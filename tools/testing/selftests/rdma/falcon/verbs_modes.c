@@ -2,9 +2,13 @@
 /*
  * Ordering and error modes of RDMA over Falcon (its sections 6.2 to 6.4), within
  * the device: what arrives in each, what completes and in which order, and what
- * an error leaves standing.
+ * an error leaves standing. And queue pairs that are encrypted where others are
+ * not: $A is the namespace of the device.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <linux/falcon.h>
 #include "verbs.h"
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
@@ -313,6 +317,27 @@ static bool verbs_errors_flush_what_follows(void)
 	return true;
 }
 
+static bool policy_of_a_queue_pair_is_its_own(void)
+{
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(!vqp_open_secure(&a, 8, FALCON_SECURITY_PSK + 1) &&
+	      errno == EINVAL);
+	CHECK(vqp_open_secure(&a, 8, FALCON_SECURITY_OPPORTUNISTIC));
+	CHECK(vqp_open_secure(&b, 8, FALCON_SECURITY_OPPORTUNISTIC));
+	CHECK(vqp_connect(&a, &b));
+	CHECK(!post_recv(&b, 1, 0, 8));
+	sge = sge_of(&a, 0, 8);
+	CHECK(!post(&a, IBV_WR_SEND, 2, &sge, 1, NULL, 0, 0));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+	CHECK(!system("falcon -N $A conn | grep -q ' opportunistic$'"));
+	close_pair(&a, &b);
+	return true;
+}
+
 int modes_main(void)
 {
 #define T(name)	{ #name, name }
@@ -328,6 +353,7 @@ int modes_main(void)
 		T(complete_in_error_goes_on_unordered),
 		T(message_that_fails_half_way_ends_at_both_ends),
 		T(verbs_errors_flush_what_follows),
+		T(policy_of_a_queue_pair_is_its_own),
 	};
 
 	return vtests_run(tests, ARRAY_SIZE(tests));
