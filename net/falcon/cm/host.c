@@ -6,8 +6,9 @@
  * them has all, 64 bits of an IPv6 address; a link-local one counts whole.
  *
  * Only an address that has shown that it receives what is sent to it has an
- * account: by its cookie, by a signature, or by an answer to a request of ours. An account for the address that a
- * packet merely bears would let anybody use up that of another.
+ * account: by its cookie, by a signature, or by an answer to a request of ours.
+ * An account for the address that a packet merely bears would let anybody use
+ * up that of another.
  *
  * The table is bounded by net.falcon.max_peers. An account that nobody refers to
  * goes when it has rested for so long that a new one would be the same. cm/ and
