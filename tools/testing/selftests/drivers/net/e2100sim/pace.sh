@@ -10,7 +10,7 @@
 need_e2100
 need_command python3 awk
 
-PERCENT=${PERCENT:-50}
+PERCENT=${PERCENT:-30}
 
 # within_1_percent NUMBER NUMBER WHAT
 within_1_percent()
