@@ -91,7 +91,7 @@ delay_of_the_wire_is_plausible()
 
 	echo >$trace/trace
 	echo 1 >$trace/events/falcon/falcon_cc/enable
-	carried traced "$PEER4" -b 2M
+	carried traced "$PEER4" -b 2M -m 16K -e 20000
 	echo 0 >$trace/events/falcon/falcon_cc/enable
 	[ "$HOST" = 1 ] || return 0
 	grep -oE ' (rtt|delay)_ns=[0-9]+ .*' $trace/trace >"$scratch/samples"
