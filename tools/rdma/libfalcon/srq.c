@@ -108,7 +108,7 @@ struct ibv_srq *fal_create_srq(struct ibv_pd *pd,
 	return srq;
 }
 
-/* Resizing: the kernel moves what is posted to a new ring; its indices go on. */
+/* Resizing: the kernel moves what is posted to a new ring; indices go on. */
 int fal_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 {
 	struct falcon_modify_srq_resp resp = {};

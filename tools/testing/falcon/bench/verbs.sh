@@ -29,7 +29,7 @@ meet()
 # both SERVER-COMMAND -- CLIENT-COMMAND: the client's output is in /tmp/client.
 both()
 {
-	local server=() pid status=0
+	local server=() pid status=0 i
 
 	while [ "$1" != -- ]; do
 		server+=("$1")
@@ -38,9 +38,12 @@ both()
 	shift
 	step=$((step + 1))
 	if [ "$HOST" = 1 ]; then
-		timeout $((LIMIT + 10)) "${server[@]}" >/tmp/server 2>&1 &
+		timeout $((LIMIT + 30)) "${server[@]}" >/tmp/server 2>&1 &
 		pid=$!
-		sleep 1
+		for ((i = 0; i < 300; i++)); do
+			[ -z "$(ss -Htln)" ] || break
+			sleep 0.1
+		done
 		meet "ready$step"
 		meet "done$step"
 		kill $pid 2>/dev/null
@@ -53,14 +56,16 @@ both()
 	return $status
 }
 
-# note KEY STATUS VALUE
+# note KEY STATUS AWK-PROGRAM: what that prints of the client's output
 note()
 {
 	[ "$HOST" = 2 ] || return 0
 	case $2 in
-	0) result[$1]=${3:-none} ;;
+	0) result[$1]=$(awk "$3" /tmp/client) ;;
 	124) result[$1]=hangs ;;
-	*) result[$1]=fails ;;
+	*)
+		result[$1]=fails
+		tail -n 2 /tmp/client | sed "s/^/# $1: /" ;;
 	esac
 }
 
@@ -75,15 +80,8 @@ gid()
 	done
 }
 
-# The last line of perftest's table: size, count, peak, average, rate; or size,
-# count, min, max, typical
-column()
-{
-	awk -v c="$1" '$1 ~ /^[0-9]+$/ && NF >= 4 { v = $c } END { print v }' \
-		/tmp/client
-}
-
-# perftest KEY COLUMN PROGRAM OPTION...
+# perftest KEY COLUMN PROGRAM OPTION...: of the last line of its table: size,
+# count, peak, average, rate; or size, count, min, max, typical
 perftest()
 {
 	local key=$1 col=$2 common status
@@ -92,7 +90,8 @@ perftest()
 	common=("$@" -d "$dev" -x "$(gid "$dev")" -F)
 	both "${common[@]}" -- "${common[@]}" "$PEER4"
 	status=$?
-	note "$key" $status "$(column "$col")"
+	note "$key" $status \
+		"\$1 ~ /^[0-9]+\$/ && NF >= 4 { v = \$$col } END { print v }"
 }
 
 tcp()
@@ -101,8 +100,8 @@ tcp()
 
 	both iperf3 -s -1 -- iperf3 -c "$PEER4" -t 5 -f M
 	status=$?
-	note "$1" $status \
-		"$(awk '/receiver/ { print $(NF - 2) }' /tmp/client 2>/dev/null)"
+	# shellcheck disable=SC2016 # the dollar is awk's
+	note "$1" $status '/receiver/ { print $(NF - 2) }'
 }
 
 # wire NETEM-ARGUMENTS | clean

@@ -422,7 +422,9 @@ static bool async_is(enum ibv_event_type type, void *object)
 
 static bool srq_tells_of_its_limit_and_of_the_last_request(void)
 {
-	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct ibv_srq_init_attr init = {
+		.attr = { .max_wr = 8, .max_sge = 1 },
+	};
 	struct ibv_srq_attr limit = { .srq_limit = 2 };
 	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
 	struct ibv_srq *srq = ibv_create_srq(vpd, &init);
