@@ -104,14 +104,18 @@ tcp()
 	note "$1" $status '/receiver/ { print $(NF - 2) }'
 }
 
-# wire NETEM-ARGUMENTS | clean
+# wire NETEM-ARGUMENTS | clean: netem acts on whole skbs, but packets shall be
+# lost, one by one.
 wire()
 {
 	tc qdisc del dev e0 root 2>/dev/null
 	ethtool -K e0 gso on tso on gro on >/dev/null 2>&1
+	ip link set dev e0 gso_max_segs 65535
+	sysctl -q net.falcon.train_pkts=$trains
 	[ "$1" = clean ] && return
 	ethtool -K e0 gso off tso off gro off >/dev/null 2>&1
 	ip link set dev e0 gso_max_segs 1
+	sysctl -q net.falcon.train_pkts=1
 	tc qdisc add dev e0 root netem limit 10000 "$@"
 }
 
@@ -173,8 +177,18 @@ report()
 	done
 }
 
+# An emulated machine stops for milliseconds at a time: that is neither loss nor
+# congestion, as TCP and rxe have it anyway (200 ms and none).
+patient()
+{
+	sysctl -q net.falcon.delay_target_us=20000 \
+		net.falcon.min_rto_us=20000 net.falcon.ack_coalesce_us=100
+}
+
 ulimit -l unlimited
 modprobe falcon
+trains=$(sysctl -n net.falcon.train_pkts)
+patient
 default=$(sysctl -n net.falcon.security 2>/dev/null)
 tcp tcp.bw
 wire loss 0.5%

@@ -172,7 +172,7 @@ static bool reads_are_cut_at_scatter_boundaries(void)
 {
 	const size_t sizes[] = { 1, 4095, 9, 30000, 2 };
 	struct ibv_sge sge[ARRAY_SIZE(sizes)];
-	size_t i, at = 0, gap = 3, total = 0;
+	size_t i, at = 0, gap = 3, total;
 	long before = vcounter("rx_read");
 	struct request r;
 	struct vqp a, b;
@@ -186,7 +186,6 @@ static bool reads_are_cut_at_scatter_boundaries(void)
 		sge[i].length = sizes[i];
 		sge[i].lkey = a.mr->lkey;
 		at += sizes[i] + gap;
-		total += sizes[i];
 	}
 	r.wr.sg_list = sge;
 	r.wr.num_sge = ARRAY_SIZE(sizes);
