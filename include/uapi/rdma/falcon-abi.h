@@ -148,6 +148,11 @@ struct falcon_recv_wqe {
 	__u32 rsvd;
 };
 
+/* falcon_cqe::wc_flags: enum ibv_wc_flags, which is not the kernel's own. */
+#define FALCON_WC_GRH		(1 << 0)
+#define FALCON_WC_WITH_IMM	(1 << 1)
+#define FALCON_WC_WITH_INV	(1 << 3)
+
 /**
  * struct falcon_cqe - slot of a completion queue
  * @wr_id:	of the work request
@@ -159,7 +164,7 @@ struct falcon_recv_wqe {
  * @ex:		immediate data (big endian), or the key that was invalidated
  * @qpn:	own queue pair
  * @src_qp:	UD: sender
- * @wc_flags:	enum ib_uverbs_wc_flags
+ * @wc_flags:	FALCON_WC_*
  * @pkey_index:	0
  * @rsvd:	0
  */

@@ -22,6 +22,13 @@ static u32 fal_cq_used(const struct fal_cq *cq)
 	return cq->prod - smp_load_acquire(&cq->ring.hdr->cons);
 }
 
+static u32 fal_cq_user_flags(int wc_flags)
+{
+	return (wc_flags & IB_WC_GRH ? FALCON_WC_GRH : 0) |
+	       (wc_flags & IB_WC_WITH_IMM ? FALCON_WC_WITH_IMM : 0) |
+	       (wc_flags & IB_WC_WITH_INVALIDATE ? FALCON_WC_WITH_INV : 0);
+}
+
 static void fal_cq_put_user(struct fal_cq *cq, const struct ib_wc *wc)
 {
 	struct falcon_cqe *cqe = fal_ring_slot(&cq->ring, cq->prod);
@@ -35,7 +42,7 @@ static void fal_cq_put_user(struct fal_cq *cq, const struct ib_wc *wc)
 		.ex		= wc->ex.imm_data,
 		.qpn		= wc->qp->qp_num,
 		.src_qp		= wc->src_qp,
-		.wc_flags	= wc->wc_flags,
+		.wc_flags	= fal_cq_user_flags(wc->wc_flags),
 		.pkey_index	= wc->pkey_index,
 	};
 
