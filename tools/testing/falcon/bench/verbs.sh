@@ -111,7 +111,7 @@ wire()
 	tc qdisc del dev e0 root 2>/dev/null
 	ethtool -K e0 gso on tso on gro on >/dev/null 2>&1
 	ip link set dev e0 gso_max_segs 65535
-	sysctl -q net.falcon.train_pkts=$trains
+	sysctl -q net.falcon.train_pkts="$trains"
 	[ "$1" = clean ] && return
 	ethtool -K e0 gso off tso off gro off >/dev/null 2>&1
 	ip link set dev e0 gso_max_segs 1
