@@ -24,10 +24,12 @@ time_set_ups()
 	echo "$failed" >>"$scratch/$1.failed"
 }
 
-# flood KIND: set-ups while it lasts
+# flood KIND: set-ups while it lasts. Who floods stands for other machines: only
+# what his packets cost when they arrive is the server's, not that he waits for
+# the same CPU.
 flood()
 {
-	ip netns exec "$A" falcon_cm flood -k "$1" -n 100000000 -R "$RATE" \
+	ip netns exec "$A" chrt -i 0 falcon_cm flood -k "$1" -n 100000000 -R "$RATE" \
 		-f 10.99.0.0 $B4 &
 	local before start flooder=$!
 
