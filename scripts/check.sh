@@ -3,10 +3,11 @@
 #
 # check.sh - runs test suites, and ends with their sum.
 #
-# Suites: "unit" is the protocol in user space, its simulations too; "vm:KERNEL" builds what a guest
-# needs, and runs the kselftests in one VM with that kernel.  Each leaves
-# build/tests/SUITE.tap.  TESTS selects kselftests.  VM_TIMEOUT is the seconds
-# that one VM may take; the last minutes of it are for boot, leak scan and halt.
+# Suites: "unit" is the protocol in user space, its simulations too; "vm:KERNEL"
+# builds what a guest needs, and runs the kselftests in one VM with that kernel.
+# Each leaves build/tests/SUITE.tap.  TESTS selects kselftests.  VM_TIMEOUT is the
+# seconds that one VM may take, enough for all of them in an emulated machine; the
+# last minutes of it are for boot, leak scan and halt.
 
 set -euo pipefail
 
@@ -41,7 +42,7 @@ build_for_vm()
 
 vm()
 {
-	local kernel=$1 limit=${VM_TIMEOUT:-1800}
+	local kernel=$1 limit=${VM_TIMEOUT:-9000}
 
 	build_for_vm "$kernel" || return
 	tools/testing/vm/vm.sh --kernel "$kernel" --out "$top/build/vm-out/$kernel" \
