@@ -154,7 +154,7 @@ struct falcon_nack_hdr {
 
 /*
  * PSP header with virtualization cookie (PSP Architecture Specification).
- * @crypt_off: reserved:2 crypt offset:6, 4-byte units after this header
+ * @crypt_off: reserved:2 crypt offset:6, 4-byte units from the end of @iv
  * @flags:     S:1 D:1 version:4 V:1 one:1
  */
 struct falcon_psp_hdr {

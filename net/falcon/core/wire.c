@@ -67,6 +67,9 @@
 
 #define PSP_EXT_LEN		((sizeof(struct falcon_psp_hdr) - 8) / 8)
 #define PSP_CLEAR_LEN		4	/* 7.1: version and CID */
+/* PSP counts from the end of the IV, in 4-byte units: the cookie is clear, too. */
+#define PSP_CRYPT_UNITS		((sizeof_field(struct falcon_psp_hdr, cookie) + \
+				  PSP_CLEAR_LEN) / 4)
 
 /* A Request Length, and so a payload, has 16 bits. */
 #define MAX_PAYLOAD		0xffffu
@@ -492,7 +495,7 @@ int falcon_psp_parse(const void *buf, unsigned int len,
 		return -FALCON_BAD_PSP_EXT_LEN;
 	if (h->crypt_off & PSP_CRYPT_RESERVED)
 		return -FALCON_BAD_RESERVED;
-	if (FIELD_GET(PSP_CRYPT_OFF, h->crypt_off) != PSP_CLEAR_LEN / 4)
+	if (FIELD_GET(PSP_CRYPT_OFF, h->crypt_off) != PSP_CRYPT_UNITS)
 		return -FALCON_BAD_PSP_CRYPT_OFF;
 	if (!(h->flags & PSP_COOKIE) || !(h->flags & PSP_ONE))
 		return -FALCON_BAD_PSP_FLAGS;
@@ -528,7 +531,7 @@ unsigned int falcon_psp_build(const struct falcon_psp_info *psp, void *hdr)
 
 	h->nexthdr = FALCON_PSP_NEXTHDR;
 	h->ext_len = PSP_EXT_LEN;
-	h->crypt_off = FIELD_PREP(PSP_CRYPT_OFF, PSP_CLEAR_LEN / 4);
+	h->crypt_off = FIELD_PREP(PSP_CRYPT_OFF, PSP_CRYPT_UNITS);
 	h->flags = FIELD_PREP(PSP_SAMPLE, psp->sample) |
 		   FIELD_PREP(PSP_DROP, psp->drop) |
 		   FIELD_PREP(PSP_VERSION, psp->version) |

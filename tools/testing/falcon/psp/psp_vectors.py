@@ -36,8 +36,8 @@ def derive(spi, version):
 
 
 def seal(version, key, spi, iv, text):
-    """A PSP packet of Falcon: crypt offset 4 bytes, with cookie."""
-    hdr = (bytes([252, 2, 1, version << 2 | 3]) + spi.to_bytes(4, "big") +
+    """A PSP packet of Falcon: crypt offset 12 bytes, cookie and 4 more."""
+    hdr = (bytes([252, 2, 3, version << 2 | 3]) + spi.to_bytes(4, "big") +
            iv.to_bytes(8, "big") + PCID.to_bytes(8, "big"))
     nonce = spi.to_bytes(4, "big") + iv.to_bytes(8, "big")
     packet = hdr + text

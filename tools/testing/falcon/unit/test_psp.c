@@ -12,7 +12,7 @@
 
 static const u8 bytes[24] = {
 	252, 2,			/* next header Falcon, 3 x 8 bytes in all */
-	0x01,			/* crypt offset 4 bytes */
+	0x03,			/* crypt offset: cookie and 4 bytes */
 	0x87,			/* S 1, D 0, version 0001, V 1, 1 */
 	0x9a, 0x34, 0x56, 0x78,
 	0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08,
@@ -33,7 +33,7 @@ static bool same(const struct falcon_psp_info *a,
 	       a->drop == b->drop;
 }
 
-/* spec: 7.1-1 PSP header with cookie, next header 252, crypt offset 4 bytes */
+/* spec: 7.1-1 PSP header with cookie, next header 252, crypt offset 12 bytes */
 TEST(psp_bytes)
 {
 	struct falcon_psp_info got;
@@ -75,13 +75,13 @@ TEST(psp_header_length)
 			  v == 2 ? 0 : -FALCON_BAD_PSP_EXT_LEN);
 }
 
-/* spec: 7.1-3 crypt offset leaves 4 bytes in the clear */
+/* spec: 7.1-3 crypt offset, from the IV on, leaves 4 bytes of Falcon clear */
 TEST(psp_crypt_offset)
 {
 	unsigned int v;
 
 	for (v = 0; v < 256; v++) {
-		int want = v == 1 ? 0 : -FALCON_BAD_PSP_CRYPT_OFF;
+		int want = v == 3 ? 0 : -FALCON_BAD_PSP_CRYPT_OFF;
 
 		EXPECT_EQ(parse_with(2, v), v & 0xc0 ?
 			  -FALCON_BAD_RESERVED : want);

@@ -173,7 +173,7 @@ static __u8 *put_psp(__u8 *p)
 {
 	*p++ = 252;
 	*p++ = 2;
-	*p++ = 1;
+	*p++ = 3;
 	*p++ = seen.version << 2 | 3;
 	p = put32(p, knows('s') ? seen.spi : rnd());
 	p = put64(p, knows('t') ? seen.iv + 1000000 : rnd());

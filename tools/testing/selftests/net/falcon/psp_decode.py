@@ -115,7 +115,7 @@ class Decoder:
         nexthdr, ext, crypt, flags, spi, iv, _ = struct.unpack_from(
             "!BBBBIQQ", psp)
         version = flags >> 2 & 15
-        if (nexthdr, ext, crypt, flags & 0xC3) != (252, 2, 1, 3):
+        if (nexthdr, ext, crypt, flags & 0xC3) != (252, 2, 3, 3):
             return self.complain("header %s" % psp[:24].hex())
         if spi not in self.keys:
             return self.complain("no key for SPI %#x" % spi)
