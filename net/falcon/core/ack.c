@@ -70,16 +70,18 @@ static bool falcon_own_set(const struct falcon_core *c)
 
 /*
  * 9.1.6: bases go on every outgoing packet. If they say all there is to say,
- * no ACK needs to follow.
+ * no ACK needs to follow, unless the packet departs after it would be due.
  */
-void falcon_ack_piggyback(struct falcon_core *c, struct falcon_pkt_info *pi)
+void falcon_ack_piggyback(struct falcon_core *c, struct falcon_pkt_info *pi,
+			  u64 depart_ns)
 {
 	const struct falcon_rxwin *req = &c->rx[FALCON_WIN_REQ];
 	const struct falcon_rxwin *data = &c->rx[FALCON_WIN_DATA];
 
 	pi->rbpsn[FALCON_WIN_REQ] = req->base;
 	pi->rbpsn[FALCON_WIN_DATA] = data->base;
-	if (!req->nr_rx && !data->nr_rx && !falcon_own_set(c))
+	if (depart_ns <= c->ack_due_ns && !req->nr_rx && !data->nr_rx &&
+	    !falcon_own_set(c))
 		falcon_ack_stop_timer(c);
 }
 
@@ -481,7 +483,7 @@ static void falcon_nack_rnr(struct falcon_core *c, struct falcon_txpkt *p,
 	struct falcon_txn *txn = falcon_pkt_txn(p);
 	u64 wait = falcon_rnr_timeout_ns(timeout);
 
-	if (p->type != FALCON_PKT_PUSH_DATA)
+	if (p->type != FALCON_PKT_PUSH_DATA || p->state == FALCON_TXPKT_RNR)
 		return;
 	if (c->cfg.rnr_limit && ++txn->rnrs >= c->cfg.rnr_limit)
 		falcon_pkt_resync(c, p, FALCON_RESYNC_TIMEOUT);

@@ -396,7 +396,8 @@ void falcon_fae_ack(struct falcon_core *c, const struct falcon_pkt_info *pi,
 {
 	struct falcon_fae_event ev = { .event_type = FALCON_FAE_ACK };
 
-	if (meta->flow >= c->cfg.nr_flows || !falcon_fae_ack_due(c, meta))
+	if (meta->flow >= c->cfg.nr_flows ||
+	    (!pi->own && !falcon_fae_ack_due(c, meta)))
 		return;
 	falcon_fae_event_rx(c, pi, meta, &ev);
 	ev.eack = pi->type == FALCON_PKT_EACK;

@@ -112,7 +112,8 @@ u64 falcon_rto(const struct falcon_core *c, u8 backoff);
 void falcon_ack_received(struct falcon_core *c, u64 now_ns);
 void falcon_ack_acknowledged(struct falcon_core *c, bool ar, u64 now_ns);
 void falcon_ack_discarded(struct falcon_core *c, u64 now_ns);
-void falcon_ack_piggyback(struct falcon_core *c, struct falcon_pkt_info *pi);
+void falcon_ack_piggyback(struct falcon_core *c, struct falcon_pkt_info *pi,
+			  u64 depart_ns);
 void falcon_ack_build(struct falcon_core *c, struct falcon_tx *tx);
 void falcon_nack_queue(struct falcon_core *c, u8 win, u32 psn, u8 code,
 		       u8 rnr_timeout, u8 ulp_code);

@@ -262,7 +262,7 @@ static void falcon_tx_build(struct falcon_core *c, struct falcon_txpkt *p,
 	pi.resync_type = p->orig_type;
 	pi.vendor = 0;
 	pi.ar = falcon_tx_ar(c, p);
-	falcon_ack_piggyback(c, &pi);
+	falcon_ack_piggyback(c, &pi, tx->depart_ns);
 
 	tx->hdr_len = falcon_wire_build(&pi, tx->hdr);
 	tx->type = p->type;

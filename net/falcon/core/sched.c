@@ -141,18 +141,24 @@ static struct falcon_txpkt *falcon_next_of(struct falcon_core *c, u8 queue,
 /*
  * 9.1.5: within a window retransmissions leave in PSN order. @p is the turn of
  * @queue; the other one goes first with a lower PSN, if it may leave: neither
- * kind waits for the other (CR rule 2).
+ * kind waits for the other (CR rule 2). A pull request is of the other window,
+ * but push data behind it counts.
  */
 static struct falcon_txpkt *falcon_in_psn_order(struct falcon_core *c,
 						struct falcon_txpkt *p,
 						u8 queue, u64 now_ns, u8 *flow)
 {
-	struct falcon_txpkt *q;
+	struct falcon_txpkt *q, *low;
 	u8 q_flow;
 
 	q = falcon_next_of(c, (queue + 1) % FALCON_NR_QUEUE, now_ns, &q_flow);
-	if (!q || !falcon_pkt_sent(q) || falcon_before(p->psn, q->psn) ||
-	    falcon_type_win(p->orig_type) != falcon_type_win(q->orig_type))
+	if (!q || !falcon_pkt_sent(q))
+		return p;
+	low = q;
+	if (falcon_pkt_class(q) == FALCON_CLASS_PULL_REQ)
+		low = falcon_first_lost(c, FALCON_CLASS_PUSH_DATA);
+	if (!low || falcon_before(p->psn, low->psn) ||
+	    falcon_type_win(p->orig_type) != falcon_type_win(low->orig_type))
 		return p;
 	*flow = q_flow;
 	return q;

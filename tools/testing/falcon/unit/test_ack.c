@@ -381,6 +381,24 @@ TEST(nack_bases_9_2_4)
 	EXPECT_EQ(s.c.stats.rx_nacks, 3);
 }
 
+/* spec: 9.2.4-1 a NACK whose request base is stale is discarded, all of it */
+TEST(nack_with_stale_request_base_9_2_4)
+{
+	struct falcon_pkt_info pi;
+
+	sent(3, 2);
+	solo_back(&s, 1, 1);
+	solo_base_pi(&s, FALCON_PKT_NACK, &pi);
+	pi.nack_win = FALCON_WIN_DATA;
+	pi.nack_psn = 2;
+	pi.nack_code = FALCON_NACK_CIE;
+	pi.rbpsn[FALCON_WIN_REQ] = 0;
+	pi.rbpsn[FALCON_WIN_DATA] = 2;
+	solo_rx(&s, &pi);
+	EXPECT_EQ(s.c.tx[FALCON_WIN_DATA].base, 1);
+	EXPECT_EQ(s.txn[2].pkt.type, FALCON_PKT_PUSH_DATA);
+}
+
 /*
  * spec: 8.4.3.4-2 8.4.3.5-1 9.2.4+1 a NACK of a PSN never sent, or
  * acknowledged, does nothing
@@ -467,6 +485,22 @@ TEST(nack_repeated_9_2_4)
 	solo_rnr(&s, 0, 1);
 	solo_back(&s, 0, 1);
 	completes(&s.txn[0], FALCON_CMPL_TARGET_NACK_CIE);
+}
+
+/* spec: 9.2.4+1 8.4.3.4+2 an RNR NACK that comes twice counts once */
+TEST(nack_rnr_twice_counts_once_9_2_4)
+{
+	u64 due;
+
+	sent(1, 0);
+	s.c.cfg.rnr_limit = 2;
+	solo_rnr(&s, 0, 0x10);
+	due = falcon_core_next_timer(&s.c);
+	s.now += 100 * US;
+	solo_rnr(&s, 0, 0x10);
+	EXPECT_EQ(s.txn[0].rnrs, 1);
+	EXPECT_EQ(falcon_core_next_timer(&s.c), due);
+	solo_expect_quiet(&s);
 }
 
 /*

@@ -840,6 +840,22 @@ TEST(thresholds_bind_on_the_queue_10_6_1)
 	falcon_fae_params = old;
 }
 
+/* spec: 11-29 an ACK that shows OWN becomes an event, however many wait */
+TEST(own_is_told_at_once_11)
+{
+	struct falcon_fae_params old = falcon_fae_params;
+
+	memset(falcon_fae_params.policy_depth, 0,
+	       sizeof(falcon_fae_params.policy_depth));
+	EXPECT_EQ(queued_of_8(1, 1000), 0);
+	begin_queue(&spy, 8);
+	pi.own = FALCON_OWN_DATA;
+	ack();
+	EXPECT_EQ(run_queue(meta.now_ns), 1);
+	pi.own = 0;
+	falcon_fae_params = old;
+}
+
 /*
  * spec: 10.6+1 Swift comes to the same windows whether each event runs at once
  * or a batch of them at its end

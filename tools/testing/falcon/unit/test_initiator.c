@@ -342,6 +342,24 @@ TEST(timeout_of_push_11)
 }
 
 /*
+ * spec: 8.4.1-5 8.4.1-6 8.4.3.2-5 8.4.3.3-3 the states in which the end of a
+ * transaction waits for those before it
+ */
+TEST(states_of_waiting_8_4_1)
+{
+	solo_init(&s, true);
+	solo_pull(&s, 10);
+	solo_push(&s, 10);
+	solo_pull(&s, 10);
+	solo_flush(&s);
+	solo_back(&s, 2, 1);
+	EXPECT_EQ(s.txn[1].state, FALCON_PUSH_DATA_ACKD);
+	solo_rx_pull_data(&s, 0, 2, 10);
+	EXPECT_EQ(s.txn[2].state, FALCON_PULL_DATA_RX);
+	nothing_completes();
+}
+
+/*
  * spec: 11-16 the local xLR drop filter: a resync leaves in the place of each
  * request, and completes it with kCmplXlr
  */
@@ -369,7 +387,7 @@ TEST(local_xlr_filter_11)
 	EXPECT_EQ(falcon_core_xlr(&s.c, FALCON_XLR_INITIATOR), -EINVAL);
 }
 
-/* spec: 11-17 acknowledged before the resync left: it was the push itself */
+/* spec: 11-2 11-17 acknowledged before the resync left: it was the push itself */
 TEST(timeout_overtaken_by_ack_11)
 {
 	with_timeout(true);

@@ -345,6 +345,26 @@ TEST(piggyback_keeps_timer_with_own_9_1_6)
 	EXPECT_EQ(s.pi.own, FALCON_OWN_DATA);
 }
 
+/*
+ * spec: 9.1.1-16 9.1.6-4 a packet that departs after the ACK is due does not
+ * stand for it
+ */
+TEST(piggyback_on_the_wheel_keeps_timer_9_1_6)
+{
+	solo_init(&s, true);
+	solo_push(&s, 1);
+	solo_push(&s, 1);
+	s.c.flow[0].fcwnd = 1 << (FALCON_FCWND_SHIFT - 1);
+	s.c.flow[0].inter_packet_gap = 1000;	/* 131 us */
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_back(&s, 0, 1);
+	solo_rx_pull(&s, 0, 0);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	EXPECT_GT(s.tx.depart_ns, s.c.ack_due_ns);
+	take_ack(FALCON_PKT_BACK);
+	EXPECT_EQ(s.pi.rbpsn[REQ], 1);
+}
+
 /* spec: 7.7.2-4 9.1.6-9 9.2.1-4 EACK if the request bitmap is not zero */
 TEST(eack_for_request_bits_9_1_6)
 {
@@ -528,6 +548,37 @@ TEST(nack_has_all_its_fields_9_1_7)
 	EXPECT_EQ(s.pi.echo_t2, s.c.ack_t2);
 	EXPECT_EQ(s.pi.hops, 5);
 	EXPECT_EQ(s.c.stats.tx_nacks, 1);
+}
+
+/* spec: 7.8-8 7.8-9 9.1.7-4 a NACK has stamps and congestion metadata of now */
+TEST(nack_has_the_latest_of_everything_9_1_7)
+{
+	struct falcon_rx_meta meta = { .now_ns = 1000 * MS, .ecn_ce = true };
+	struct falcon_pkt_info pi;
+	u32 i;
+
+	solo_init(&s, true);
+	s.c.cc_metadata = 0xabcdef;
+	falcon_core_rx_level(&s.c, 7);
+	for (i = 0; i < 2; i++) {
+		solo_base_pi(&s, i ? FALCON_PKT_PULL_REQ :
+				     FALCON_PKT_PUSH_DATA, &pi);
+		pi.rsn = i;
+		meta.t_tx = 1000 + i;
+		meta.t_rx = 2000 + i;
+		meta.hops = 3 + i;
+		falcon_core_rx(&s.c, &pi, &meta, &s.rx[i]);
+	}
+	falcon_core_target_nack(&s.c, solo_delivered(&s), FALCON_NACK_CIE, 1,
+				s.now);
+	ASSERT_TRUE(solo_tx(&s));
+	ASSERT_EQ(s.pi.type, FALCON_PKT_NACK);
+	EXPECT_EQ(s.pi.echo_t1, 1001);
+	EXPECT_EQ(s.pi.echo_t2, 2001);
+	EXPECT_EQ(s.pi.hops, 4);
+	EXPECT_EQ(s.pi.ecn, 2);
+	EXPECT_EQ(s.pi.rx_level, 7);
+	EXPECT_EQ(s.pi.cc_metadata, 0xabcdef);
 }
 
 /* spec: 9.1.6+1 what the NACK queue cannot hold is lost as on the wire */
@@ -822,4 +873,20 @@ TEST(rx_refused_acknowledges_11)
 	ASSERT_TRUE(solo_tx(&s));
 	EXPECT_EQ(s.pi.type, FALCON_PKT_NACK);
 	falcon_core_abort(&s.c, FALCON_CMPL_DEAD_CONN);
+}
+
+/* spec: 11-16 so does the base on one that an xLR drop filter matches */
+TEST(rx_filtered_acknowledges_11)
+{
+	struct falcon_pkt_info pi;
+
+	solo_init(&s, true);
+	push_in_flight();
+	EXPECT_EQ(falcon_core_xlr(&s.c, FALCON_XLR_TARGET), 0);
+	acknowledging(FALCON_PKT_PUSH_DATA, 0, 0, &pi);
+	EXPECT_TRUE(!solo_rx(&s, &pi));
+	EXPECT_EQ(s.c.tx[DATA].base, 1);
+	ASSERT_TRUE(solo_tx(&s));
+	EXPECT_EQ(s.pi.type, FALCON_PKT_NACK);
+	EXPECT_EQ(s.pi.nack_code, FALCON_NACK_XLR);
 }

@@ -1002,6 +1002,22 @@ TEST(retransmissions_in_psn_order_9_1_5)
 	solo_expect_quiet(&s);
 }
 
+/* spec: 9.1.5-5 though a pull request has to go before the push data */
+TEST(retransmissions_in_psn_order_behind_a_pull_9_1_5)
+{
+	solo_init(&s, true);
+	solo_pull(&s, 10);
+	solo_push(&s, 1);		/* data PSN 0 */
+	solo_flush(&s);
+	respond_to_pulls(1);
+	solo_flush(&s);			/* data PSN 1 */
+	solo_wait(&s, 1 * MS);
+	s.c.sched_turn = FALCON_QUEUE_PULL_DATA;
+	solo_expect_tx(&s, FALCON_PKT_PULL_REQ, 0);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 1);
+}
+
 /* spec: 9.1.5-5 but what the gate holds back holds nothing of the other kind */
 TEST(blocked_push_lets_pull_data_pass_9_1_5)
 {

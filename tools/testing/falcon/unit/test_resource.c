@@ -249,6 +249,35 @@ TEST(credits_are_what_is_left_8_2_3)
 	EXPECT_EQ(cr.res_buf_tx, U32_MAX);
 }
 
+/* spec: 8.2.3-8 each counter is of its own pool, and credits come back */
+TEST(credits_of_each_pool_8_2_3)
+{
+	static const u8 pool[] = {
+		FALCON_POOL_TX_REQ, FALCON_POOL_RX_REQ, FALCON_POOL_TX_DATA,
+	};
+	struct falcon_credits cr;
+	u32 i;
+
+	pools(0, 0);
+	for (i = 0; i < 3; i++) {
+		falcon_res_limit(&res, pool[i], 10 + i,
+				 (20 + i) * FALCON_CELL_BYTES);
+		EXPECT_TRUE(falcon_res_get(&res, &a, pool[i],
+					   (1 + i) * FALCON_CELL_BYTES));
+	}
+	falcon_res_credits(&res, &cr);
+	EXPECT_EQ(cr.req_pkt_tx, 9);
+	EXPECT_EQ(cr.req_buf_tx, 19);
+	EXPECT_EQ(cr.req_pkt_rx, 10);
+	EXPECT_EQ(cr.req_buf_rx, 19);
+	EXPECT_EQ(cr.res_pkt_tx, 11);
+	EXPECT_EQ(cr.res_buf_tx, 19);
+	falcon_res_put(&res, &a, FALCON_POOL_TX_DATA, 3 * FALCON_CELL_BYTES);
+	falcon_res_credits(&res, &cr);
+	EXPECT_EQ(cr.res_pkt_tx, 12);
+	EXPECT_EQ(cr.res_buf_tx, 22);
+}
+
 /* spec: 8.2.2+1 a pool smaller than a cell still has one */
 TEST(tiny_pool_has_a_cell_8_2_2)
 {

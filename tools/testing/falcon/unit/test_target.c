@@ -728,6 +728,20 @@ TEST(gapless_resync_is_fatal_11)
 	EXPECT_EQ(s.c.fatal, FALCON_CMPL_REMOTE_ERR);
 }
 
+/* spec: 8.5.1-5 8.5.3.1-2 the state of a pull that waits for its turn */
+TEST(target_pull_waits_in_its_state_8_5_1)
+{
+	struct falcon_rxpkt *rx;
+
+	solo_init(&s, true);
+	rx = solo_rx_pull(&s, 0, 1);
+	EXPECT_EQ(rx->state, FALCON_PULL_REQ_RX);
+	solo_rx_push(&s, 0, 0);
+	delivers(0);
+	EXPECT_TRUE(delivers(1) == rx);
+	EXPECT_EQ(rx->state, FALCON_PULL_REQ_ULP_TX);
+}
+
 /*
  * spec: 11-16 the xLR drop filter of a target: an xLR NACK, no resources, no
  * delivery; the resync that answers it moves window and order on
@@ -1103,7 +1117,7 @@ TEST(target_keeps_pull_in_rnr_6_4)
 }
 
 /*
- * spec: 11-2 the target gives up after the initiator has: what that would
+ * spec: 11+5 the target gives up after the initiator has: what that would
  * still retransmit is not lost
  */
 TEST(target_reclaims_after_the_initiator_11)
