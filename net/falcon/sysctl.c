@@ -9,6 +9,7 @@
  */
 #include <linux/slab.h>
 #include <linux/sysctl.h>
+#include <linux/user_namespace.h>
 #include <uapi/linux/falcon.h>
 #include "falcon.h"
 #include "psp/psp.h"
@@ -183,9 +184,13 @@ static int falcon_sysctl_do_rotate(falcon_ctl_table *ctl, int write,
 }
 
 #define FALCON_PARAM(_field, _def, _min, _max, _help)			\
-	FALCON_PARAM_BY(NULL, _field, _def, _min, _max, _help)
+	FALCON_PARAM_BY(NULL, false, _field, _def, _min, _max, _help)
 
-#define FALCON_PARAM_BY(_handler, _field, _def, _min, _max, _help) {	\
+/* Memory of the machine's: not for a user namespace to raise. */
+#define FALCON_BOUND(_field, _def, _min, _max, _help)			\
+	FALCON_PARAM_BY(NULL, true, _field, _def, _min, _max, _help)
+
+#define FALCON_PARAM_BY(_handler, _bound, _field, _def, _min, _max, _help) { \
 	.name	= #_field,						\
 	.help	= _help,						\
 	.offset	= offsetof(struct falcon_sysctls, _field),		\
@@ -193,35 +198,36 @@ static int falcon_sysctl_do_rotate(falcon_ctl_table *ctl, int write,
 	.min	= _min,							\
 	.max	= _max,							\
 	.handler = _handler,						\
+	.bound	= _bound,						\
 }
 
 const struct falcon_param falcon_params[] = {
-	FALCON_PARAM_BY(falcon_sysctl_do_port,
+	FALCON_PARAM_BY(falcon_sysctl_do_port, false,
 			cm_port, FALCON_CM_UDP_PORT, 1, 65535,
 			"UDP port of the connection manager"),
-	FALCON_PARAM(max_conns, 65536, 1, 1 << 20,
+	FALCON_BOUND(max_conns, 65536, 1, 1 << 20,
 		     "connections in the namespace"),
-	FALCON_PARAM(max_half_open, 1024, 1, 65536,
+	FALCON_BOUND(max_half_open, 1024, 1, 65536,
 		     "set-ups in progress as responder"),
-	FALCON_PARAM(max_peers, 16384, 1, 1 << 20,
+	FALCON_BOUND(max_peers, 16384, 1, 1 << 20,
 		     "peers whose requests are counted, address or IPv6 /64"),
-	FALCON_PARAM(peer_half_open, 512, 1, 65536,
+	FALCON_BOUND(peer_half_open, 512, 1, 65536,
 		     "set-ups in progress as responder to one peer"),
 	FALCON_PARAM(peer_rate, 2000, 1, 1000000,
 		     "requests and new keys of one peer in a second"),
-	FALCON_PARAM(peer_conns, 32768, 1, 1 << 20,
+	FALCON_BOUND(peer_conns, 32768, 1, 1 << 20,
 		     "connections that one peer has asked for"),
-	FALCON_PARAM(peer_rx_pkts, 1 << 16, 64, 1 << 24,
+	FALCON_BOUND(peer_rx_pkts, 1 << 16, 64, 1 << 24,
 		     "requests of one peer that are held, packets"),
-	FALCON_PARAM(peer_rx_bytes, 128 << 20, 1 << 16, INT_MAX,
+	FALCON_BOUND(peer_rx_bytes, 128 << 20, 1 << 16, INT_MAX,
 		     "requests of one peer that are held, bytes"),
 	FALCON_PARAM(cm_retries, 6, 0, 20,
 		     "retransmissions of a set-up message before ETIMEDOUT"),
 	FALCON_PARAM(cm_rto_ms, 250, 1, 10000,
 		     "first retransmission of a set-up message, ms"),
-	FALCON_PARAM(linger_ms, 1000, 0, 60000,
+	FALCON_BOUND(linger_ms, 1000, 0, 60000,
 		     "how long a closed connection answers duplicates, ms"),
-	FALCON_PARAM(quarantine_ms, 5000, 0, 600000,
+	FALCON_BOUND(quarantine_ms, 5000, 0, 600000,
 		     "rest of a CID before it is used again, ms"),
 	FALCON_PARAM(flows_ipv4, 1, 1, FALCON_MAX_FLOWS,
 		     "flows of a new IPv4 connection"),
@@ -261,14 +267,14 @@ const struct falcon_param falcon_params[] = {
 		     "base delay target of congestion control, us"),
 	FALCON_PARAM(delay_absolute, 0, 0, 1,
 		     "1: the target is absolute; 0: above the least delay seen"),
-	FALCON_PARAM_BY(falcon_sysctl_do_batch,
+	FALCON_PARAM_BY(falcon_sysctl_do_batch, true,
 			fae_batch, 0, 0, FALCON_FAE_SLOTS,
 			"congestion control events of a batch; 0: each at once"),
 	FALCON_PARAM(soft_slack_us, 1000, 0, 100000,
 		     "delay that is no congestion where no device stamps, us"),
 	FALCON_PARAM(replay_margin_ms, 1000, 1, 600000,
 		     "age of a packet that is refused as a replay, ms (9.2.2.2)"),
-	FALCON_PARAM_BY(falcon_sysctl_do_rotate,
+	FALCON_PARAM_BY(falcon_sysctl_do_rotate, false,
 			psp_rotate_s, 86400, 0, 30 * 86400,
 			"between new device keys, s; 0 is only on demand"),
 	FALCON_PARAM(train_pkts, 40, 1, 64,
@@ -277,16 +283,16 @@ const struct falcon_param falcon_params[] = {
 		     "in a device's queue, from which on connections take turns"),
 	FALCON_PARAM(tx_weight, 16, 1, FALCON_WEIGHT_MAX,
 		     "of new connections where they take turns (8.3)"),
-	FALCON_PARAM_BY(falcon_sysctl_do_pool,
+	FALCON_PARAM_BY(falcon_sysctl_do_pool, true,
 			rx_pool_pkts, 1 << 17, 64, 1 << 24,
 			"receive pool of network requests, packets"),
-	FALCON_PARAM_BY(falcon_sysctl_do_pool,
+	FALCON_PARAM_BY(falcon_sysctl_do_pool, true,
 			rx_pool_bytes, 256 << 20, 1 << 16, INT_MAX,
 			"receive pool of network requests, bytes"),
 	FALCON_PARAM(psp_versions, FALCON_PSP_GCM_VERSIONS, 1,
 		     FALCON_PSP_GCM_VERSIONS | FALCON_PSP_GMAC_VERSIONS,
 		     "PSP versions: 1 GCM-128, 2 GCM-256, 4 GMAC-128, 8 GMAC-256"),
-	FALCON_PARAM(max_orphans, 8192, 0, 1 << 20,
+	FALCON_BOUND(max_orphans, 8192, 0, 1 << 20,
 		     "connections that outlive their sockets"),
 };
 
@@ -337,7 +343,7 @@ void falcon_sysctl_defaults(struct falcon_sysctls *s)
 }
 
 static void falcon_sysctl_fill(struct ctl_table *table,
-			       struct falcon_sysctls *s)
+			       struct falcon_sysctls *s, bool owner)
 {
 	unsigned int i;
 
@@ -347,7 +353,7 @@ static void falcon_sysctl_fill(struct ctl_table *table,
 		table->procname = p->name;
 		table->data = (char *)s + p->offset;
 		table->maxlen = sizeof(int);
-		table->mode = 0644;
+		table->mode = owner || !p->bound ? 0644 : 0444;
 		table->proc_handler = p->handler ?: proc_dointvec_minmax;
 		table->extra1 = (void *)&p->min;
 		table->extra2 = (void *)&p->max;
@@ -376,7 +382,8 @@ int falcon_sysctl_net_init(struct falcon_net *fn)
 	table = kcalloc(FALCON_NR_SYSCTLS + 1, sizeof(*table), GFP_KERNEL);
 	if (!table)
 		return -ENOMEM;
-	falcon_sysctl_fill(table, &fn->sysctl);
+	falcon_sysctl_fill(table, &fn->sysctl,
+			   fn->net->user_ns == &init_user_ns);
 	fn->sysctl_hdr = falcon_register_sysctl(fn->net, "net/falcon", table,
 						FALCON_NR_SYSCTLS);
 	if (fn->sysctl_hdr)

@@ -29,6 +29,7 @@ struct falcon_param {
 	int min;
 	int max;
 	proc_handler *handler;
+	bool bound;		/* of the initial user namespace */
 };
 
 extern const struct falcon_param falcon_params[];

@@ -137,7 +137,20 @@ cm_port_can_be_another()
 	transfer 6 -b 100K
 }
 
+# What its owner may set are its own ways, not the memory of the machine.
+bounds_of_memory_are_not_for_user_namespaces()
+{
+	local name
+
+	for name in max_conns peer_rx_bytes rx_pool_bytes linger_ms fae_batch; do
+		fails unshare -Urn sh -c "echo 100 >$dir/$name" 2>/dev/null
+		write_setting $name "$(read_setting $name)"
+	done
+	unshare -Urn sh -c "echo 7 >$dir/cm_retries && [ \$(cat $dir/cm_retries) = 7 ]"
+}
+
 run_tests every_setting_is_a_file_with_its_default every_setting_keeps_its_bounds \
 	buffers_are_three_growing_sizes congestion_control_is_one_that_exists \
 	settings_belong_to_a_namespace new_connections_heed_the_settings \
-	connections_are_bounded cm_port_can_be_another
+	connections_are_bounded cm_port_can_be_another \
+	bounds_of_memory_are_not_for_user_namespaces
