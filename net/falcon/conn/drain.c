@@ -204,15 +204,18 @@ static u8 falcon_conn_rx_level(struct falcon_conn *conn)
 
 static void falcon_conn_arm(struct falcon_conn *conn)
 {
-	u64 due = FALCON_NO_TIMER;
+	u64 due;
 
 	lockdep_assert_held(&conn->lock);
+	if (conn->again &&
+	    (conn->established_ns || conn->state == FALCON_CONN_DEAD)) {
+		/* Of a dead one, too: its ULP has yet to hear. */
+		falcon_timer_update(conn, ktime_get_ns());
+		return;
+	}
 	if (conn->state == FALCON_CONN_DEAD || !conn->established_ns)
 		return;
-	if (conn->again)
-		due = ktime_get_ns();
-	else
-		due = falcon_core_next_timer(&conn->core);
+	due = falcon_core_next_timer(&conn->core);
 	if (conn->state == FALCON_CONN_CLOSING)
 		due = min(due, falcon_linger_end(conn));
 	if (conn->flags & FALCON_CONN_WANT_SPACE)
@@ -349,7 +352,7 @@ void falcon_conn_timeout(struct falcon_conn *conn)
 	spin_lock_bh(&conn->lock);
 	conn->timer_ns = FALCON_NO_TIMER;
 	if (conn->state == FALCON_CONN_DEAD)
-		goto unlock;
+		goto drain;
 	if (conn->state == FALCON_CONN_CLOSING &&
 	    now >= falcon_linger_end(conn)) {
 		falcon_conn_set_state(conn, FALCON_CONN_DEAD);
@@ -364,8 +367,8 @@ void falcon_conn_timeout(struct falcon_conn *conn)
 		conn->flags &= ~FALCON_CONN_WANT_SPACE;
 		falcon_conn_tell(conn, FALCON_EV_TX_SPACE);
 	}
+drain:
 	falcon_conn_drain(conn);
-unlock:
 	spin_unlock_bh(&conn->lock);
 }
 
