@@ -255,7 +255,7 @@ static void falcon_rx_strip(struct sk_buff *skb, const struct falcon_rx *rx)
  * CONFIRM on. What it opens in between waits, as far as the bound goes.
  */
 static bool falcon_rx_hold(struct falcon_conn *conn, struct sk_buff *skb,
-			   const struct falcon_rx *rx)
+			   struct falcon_rx *rx)
 {
 	struct falcon_held *held = NULL;
 
@@ -266,6 +266,7 @@ static bool falcon_rx_hold(struct falcon_conn *conn, struct sk_buff *skb,
 		FALCON_INC(conn->fn, IN_EARLY);
 		return false;
 	}
+	falcon_nic_arrival(conn, rx);	/* not when the key comes */
 	held->skb = skb;
 	held->rx = *rx;
 	list_add_tail(&held->node, &conn->held);
