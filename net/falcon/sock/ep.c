@@ -193,7 +193,7 @@ static void falcon_ep_leave(struct falcon_ep *ep)
 		abort = !falcon_ep_orphan(ep);
 	}
 	spin_lock_bh(&ep->lock);
-	ep->parted = true;
+	WRITE_ONCE(ep->parted, true);
 	spin_unlock_bh(&ep->lock);
 	if (abort)
 		falcon_conn_abort(ep->conn, -ECONNRESET);
@@ -498,7 +498,8 @@ static void falcon_ep_kick(struct falcon_ep *ep)
 	if (sk) {
 		bh_lock_sock(sk);
 		if (falcon_sk(sk)->ep != ep)
-			parted = true;
+			/* If it is parting, falcon_ep_leave() runs all. */
+			parted = READ_ONCE(ep->parted);
 		else if (sock_owned_by_user(sk))
 			set_bit(FALCON_SK_PENDING, &falcon_sk(sk)->flags);
 		else
