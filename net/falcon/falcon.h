@@ -436,6 +436,7 @@ struct falcon_conn *falcon_cm_connect(struct falcon_net *fn,
 				      void *ulp_priv);
 void falcon_cm_confirmed(struct falcon_conn *conn);
 void falcon_cm_release(struct falcon_conn *conn);
+void falcon_cm_gone(struct falcon_conn *conn);
 void falcon_cm_sec_free(struct falcon_conn *conn);
 int falcon_cm_rekey(struct falcon_conn *conn);
 void falcon_cm_rekey_end(struct falcon_conn *conn);

@@ -12,6 +12,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <net/inet_ecn.h>
 #include <net/ipv6.h>
 
 #include "cm/cm.h"
@@ -86,6 +87,40 @@ void falcon_cm_reset(struct falcon_cm_setup *s, struct falcon_conn *conn,
 	};
 
 	falcon_cm_send_signed(s->cm, &s->peer, conn, &m, NULL);
+}
+
+/**
+ * falcon_cm_gone() - tell the peer of an established connection that it is over
+ * @conn:	connection; its ULP cannot say so in band
+ *
+ * Nothing answers, and nothing repeats it.
+ *
+ * Context: Any but hard interrupts.
+ */
+void falcon_cm_gone(struct falcon_conn *conn)
+{
+	struct falcon_cm_sec *sec = READ_ONCE(conn->cm_sec);
+	struct falcon_cm_peer peer = {
+		.path = conn->path,
+		.port = htons(READ_ONCE(conn->fn->sysctl.cm_port)),
+	};
+	struct falcon_cm_msg m = {
+		.type = FALCON_CM_RESET,
+		.present = FALCON_CM_HAS_REASON | FALCON_CM_HAS_ECHO,
+		.nonce = sec ? sec->nonce : get_random_u64(),
+		.reason = FALCON_CM_CANCELLED,
+		.echo_cid = conn->core.cfg.peer_cid,
+		.echo_pcid = conn->tx_sa.pcid,
+	};
+	struct falcon_cm *cm;
+
+	peer.path.tclass &= ~INET_ECN_MASK;
+	rcu_read_lock();
+	cm = READ_ONCE(conn->fn->cm);	/* freed by kfree_rcu() */
+	if (cm)
+		falcon_cm_send_signed(cm, sec ? &sec->peer : &peer, conn, &m,
+				      NULL);
+	rcu_read_unlock();
 }
 
 /**

@@ -47,6 +47,19 @@ static struct sock *falcon_ep_hold_sk(struct falcon_ep *ep)
 	return sk;
 }
 
+/*
+ * In band the RESET did not get through: the peer's window is full, or the peer
+ * is away. One that reads on must not wait for bytes that will not come.
+ */
+static void falcon_ep_give_up(struct falcon_ep *ep)
+{
+	falcon_cm_gone(ep->conn);
+	if (++ep->resets < FALCON_RESET_TRIES)
+		falcon_ep_arm(ep, HZ);
+	else
+		falcon_conn_abort(ep->conn, -ETIMEDOUT);
+}
+
 static void falcon_ep_work(struct work_struct *work)
 {
 	struct falcon_ep *ep = container_of(to_delayed_work(work),
@@ -60,7 +73,7 @@ static void falcon_ep_work(struct work_struct *work)
 		release_sock(sk);
 		sock_put(sk);
 	} else if (!READ_ONCE(ep->closed)) {
-		falcon_conn_abort(ep->conn, -ETIMEDOUT);
+		falcon_ep_give_up(ep);
 	}
 	falcon_ep_put(ep);
 }

@@ -39,6 +39,7 @@
 #define FALCON_CORK_TIME	(HZ / 5)	/* MSG_MORE holds a segment */
 #define FALCON_ORPHAN_TIME	(60 * HZ)	/* no progress after close() */
 #define FALCON_RESET_TIME	(5 * HZ)	/* for a RESET to be acknowledged */
+#define FALCON_RESET_TRIES	3		/* by CM, where it was not */
 
 #define FALCON_PORT_HASH	256
 
@@ -225,6 +226,7 @@ struct falcon_ep {
 	bool parted;
 	bool closed;
 	bool orphan;
+	u8 resets;
 	int err;
 	unsigned int inflight;
 	unsigned long rate;

@@ -481,6 +481,24 @@ static void reset_races_with_traffic(void)
 	}
 }
 
+/* Its window is full, so that nothing in band reaches it. */
+static void reset_reaches_a_sleeping_reader(void)
+{
+	struct timeval limit = { .tv_sec = 60 };
+	char buf[4096];
+	int client, server;
+
+	sock_pair(&client, &server);
+	stuff(client, 4096, 1);
+	set_linger(client, true, 0);
+	close(client);
+	sleep_ms(9000);
+	OK(setsockopt(server, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)));
+	while (recv(server, buf, sizeof(buf), 0) > 0)
+		continue;
+	CHECK_EQ(errno, ECONNRESET);
+}
+
 static void listening_port_is_usable_at_once_with_reuseaddr(void)
 {
 	struct addr addr;
@@ -533,6 +551,7 @@ const struct sock_test sock_close_tests[] = {
 	TEST(close_while_connecting, ON_BOTH),
 	TEST(accept_races_with_close, ON_BOTH | ON_NOT_SCTP),
 	TEST(reset_races_with_traffic, ON_BOTH),
+	TEST(reset_reaches_a_sleeping_reader, ON_BOTH | ON_NOT_SCTP),
 	TEST(listening_port_is_usable_at_once_with_reuseaddr, ON_BOTH),
 	{ }
 };
