@@ -183,6 +183,7 @@ static struct sk_buff *falcon_train_cut(struct sk_buff *train, unsigned int off,
 	if (copy < len) {
 		falcon_train_share(skb, train, off + copy - headlen,
 				   len - copy);
+		skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 		skb->truesize += max(part, len - copy);
 	}
 	return skb;

@@ -117,7 +117,8 @@ static void falcon_tx_share(struct sk_buff *skb, const struct sk_buff *payload)
 		falcon_tx_add_frag(skb, skb_frag_page(&from->frags[i]),
 				   skb_frag_off(&from->frags[i]),
 				   skb_frag_size(&from->frags[i]));
-	skb_shinfo(skb)->flags |= from->flags & SKBFL_SHARED_FRAG;
+	/* The ULP sends them again: on their way nobody may write to them. */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 }
 
 static bool falcon_tx_encrypts(const struct falcon_conn *conn)

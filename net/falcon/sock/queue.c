@@ -121,6 +121,8 @@ static ssize_t falcon_tx_splice(struct sock *sk, struct sk_buff *skb,
 		return 0;
 	if (n <= 0)
 		return n;
+	/* They stay somebody else's: nobody may write to them in place. */
+	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	sk_wmem_queued_add(sk, n);
 	sk_mem_charge(sk, n);
 	return n;
