@@ -370,6 +370,7 @@ void falcon_udp_charge(struct falcon_conn *conn, struct sk_buff_head *list)
 		if (!conn->sk)
 			continue;
 		skb->sk = conn->sk;
+		skb->priority = READ_ONCE(conn->sk->sk_priority);
 		refcount_add(skb->truesize, &conn->sk->sk_wmem_alloc);
 	}
 }
