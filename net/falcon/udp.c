@@ -295,6 +295,9 @@ static int falcon_udp_gro(struct socket *sock)
 static void falcon_udp_attach(struct falcon_net *fn, struct sock *sk)
 {
 	sk->sk_allocation = GFP_ATOMIC;
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	WRITE_ONCE(sk->sk_ll_usec, 0);
+#endif
 	WRITE_ONCE(sk->sk_rcvbuf, FALCON_UDP_RCVBUF);
 	WRITE_ONCE(udp_sk(sk)->encap_err_lookup, falcon_udp_err_lookup);
 	write_lock_bh(&sk->sk_callback_lock);
