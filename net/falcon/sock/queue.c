@@ -10,6 +10,7 @@
  */
 #include <linux/skbuff.h>
 #include <net/dst.h>
+#include "core/cm_wire.h"
 #include "sock/sock.h"
 
 /* Segments in flight from which on less than a train may wait. */
@@ -30,6 +31,16 @@ static struct sk_buff *falcon_tx_new(gfp_t gfp)
 	skb->ip_summed = CHECKSUM_PARTIAL;	/* no sum while copying */
 	*falcon_seg(skb) = (struct falcon_seg) { .flags = FALCON_SOCK_DATA };
 	return skb;
+}
+
+/* What a new segment may hold: the path may have shrunk, or grown again. */
+void falcon_tx_mss(struct sock *sk)
+{
+	struct falcon_sock *fs = falcon_sk(sk);
+
+	if (fs->ep)
+		fs->mss = max_t(u16, falcon_mtu(fs->ep->conn),
+				FALCON_CM_MTU_MIN) - FALCON_SOCK_HDR_LEN;
 }
 
 /* An empty segment of data, charged; NULL: wait for memory. */

@@ -30,6 +30,20 @@ static int falcon_msg_send_ready(struct sock *sk, long *timeo)
 	return -EPIPE;
 }
 
+/* Waits for memory, of which no wait brings back what the message itself has. */
+static int falcon_msg_wait(struct sock *sk, const struct sk_buff_head *list,
+			   long *timeo)
+{
+	const struct sk_buff *skb;
+	u32 own = 0;
+
+	skb_queue_walk(list, skb)
+		own += skb->truesize;
+	if (own >= READ_ONCE(sk->sk_sndbuf))
+		return -ENOBUFS;
+	return sk_stream_wait_memory(sk, timeo);
+}
+
 /* Fill one segment; -ENOMEM if memory is short even after waiting for it. */
 static int falcon_msg_segment(struct sock *sk, struct msghdr *msg,
 			      struct sk_buff_head *list, long *timeo)
@@ -41,7 +55,7 @@ static int falcon_msg_segment(struct sock *sk, struct msghdr *msg,
 	int err;
 
 	while (!(skb = falcon_tx_alloc(sk, sk->sk_allocation))) {
-		err = sk_stream_wait_memory(sk, timeo);
+		err = falcon_msg_wait(sk, list, timeo);
 		if (err)
 			return err;
 	}
@@ -53,7 +67,7 @@ static int falcon_msg_segment(struct sock *sk, struct msghdr *msg,
 		if (!n)
 			break;
 		if (n == -ENOMEM)
-			n = sk_stream_wait_memory(sk, timeo);
+			n = falcon_msg_wait(sk, list, timeo);
 		if (n < 0)
 			return n;
 	}
@@ -75,6 +89,7 @@ int falcon_seqpacket_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 	err = falcon_msg_send_ready(sk, &timeo);
 	if (err)
 		goto out;
+	falcon_tx_mss(sk);
 	do {
 		err = falcon_msg_segment(sk, msg, &list, &timeo);
 		if (!err && (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN))

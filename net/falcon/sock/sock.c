@@ -115,9 +115,7 @@ static void falcon_sock_over(struct sock *sk, int code)
  */
 void falcon_sock_established(struct sock *sk)
 {
-	struct falcon_sock *fs = falcon_sk(sk);
-
-	fs->mss = falcon_mtu(fs->ep->conn) - FALCON_SOCK_HDR_LEN;
+	falcon_tx_mss(sk);
 	inet_sk_set_state(sk, TCP_ESTABLISHED);
 	falcon_sock_keepalive(sk, sock_flag(sk, SOCK_KEEPOPEN));
 	if (sock_flag(sk, SOCK_DEAD))

@@ -348,6 +348,7 @@ int falcon_ep_init(void);
 void falcon_ep_exit(void);
 
 /* sock/queue.c */
+void falcon_tx_mss(struct sock *sk);
 struct sk_buff *falcon_tx_alloc(struct sock *sk, gfp_t gfp);
 struct sk_buff *falcon_tx_control(u8 flags, u16 code, gfp_t gfp);
 void falcon_tx_free(struct sock *sk, struct sk_buff *skb);

@@ -27,19 +27,20 @@ static int falcon_send_ready(struct sock *sk, long *timeo)
 
 /*
  * The segment that takes the next bytes of a write of @len bytes, or NULL to
- * wait for memory. A write that fits into a segment waits before its first
- * byte or not at all: it is not torn by those of other threads.
+ * wait for memory; a new one if the last is @full. A write that fits into a
+ * segment waits before its first byte or not at all: it is not torn by those of
+ * other threads.
  */
 static struct sk_buff *falcon_stream_segment(struct sock *sk, size_t len,
-					     bool begun)
+					     bool begun, bool full)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
 	struct sk_buff *skb = skb_peek_tail(&sk->sk_write_queue);
 
 	if (!begun && !sk_stream_memory_free(sk))
 		return NULL;
-	if (skb && !falcon_seg(skb)->pushed && falcon_seg(skb)->charged &&
-	    falcon_seg_bytes(skb) < fs->mss &&
+	if (skb && !full && !falcon_seg(skb)->pushed &&
+	    falcon_seg(skb)->charged && falcon_seg_bytes(skb) < fs->mss &&
 	    skb_shinfo(skb)->nr_frags < MAX_SKB_FRAGS)
 		return skb;
 	if (len > fs->mss && !sk_stream_memory_free(sk))
@@ -78,10 +79,11 @@ static void falcon_stream_wrote(struct sock *sk, u32 bytes)
 }
 
 static ssize_t falcon_stream_fill(struct sock *sk, struct msghdr *msg,
-				  size_t len, bool begun, long *timeo)
+				  size_t len, bool begun, bool full,
+				  long *timeo)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
-	struct sk_buff *skb = falcon_stream_segment(sk, len, begun);
+	struct sk_buff *skb = falcon_stream_segment(sk, len, begun, full);
 	ssize_t n = -ENOMEM;
 
 	if (skb)
@@ -101,18 +103,22 @@ int falcon_stream_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 {
 	int flags = msg->msg_flags;
 	long timeo = sock_sndtimeo(sk, flags & MSG_DONTWAIT);
+	bool full = false;
 	int copied = 0;
 	ssize_t n;
 	int err;
 
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	err = falcon_send_ready(sk, &timeo);
+	if (!err)
+		falcon_tx_mss(sk);
 	while (!err && msg_data_left(msg)) {
 		if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN) {
 			err = -EPIPE;
 			break;
 		}
-		n = falcon_stream_fill(sk, msg, len, copied, &timeo);
+		n = falcon_stream_fill(sk, msg, len, copied, full, &timeo);
+		full = !n;
 		if (n < 0) {
 			err = n;
 		} else if (n) {

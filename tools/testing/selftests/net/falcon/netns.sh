@@ -63,8 +63,8 @@ deleted_with_idle_connections()
 	both sysctl -q net.falcon.user_timeout_ms=3000
 	in_b falcon_many -v -n 20 -l >"$scratch/b" < <(exec sleep 60) &
 	in_a falcon_many -v -n 20 "$B4" >"$scratch/a" < <(exec sleep 60) &
-	within 20 grep -q ready "$scratch/a"
-	within 20 grep -q ready "$scratch/b"
+	within 60 grep -q ready "$scratch/a"
+	within 60 grep -q ready "$scratch/b"
 	expect "$(connections_in "$A")" -eq 20 "connections"
 	drop_pair
 	end_jobs
