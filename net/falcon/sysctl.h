@@ -20,6 +20,7 @@
  * @min:	smallest value allowed
  * @max:	largest value allowed
  * @handler:	of the file, where a new value has to be told to somebody
+ * @bound:	of the machine's memory: other user namespaces only read it
  */
 struct falcon_param {
 	const char *name;
@@ -29,7 +30,7 @@ struct falcon_param {
 	int min;
 	int max;
 	proc_handler *handler;
-	bool bound;		/* of the initial user namespace */
+	bool bound;
 };
 
 extern const struct falcon_param falcon_params[];

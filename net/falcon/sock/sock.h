@@ -208,6 +208,7 @@ static inline struct falcon_sock *falcon_sk(const struct sock *sk)
  * @parted:	no socket any more; waits for @inflight to come back
  * @closed:	falcon_conn_close() was called
  * @orphan:	counted in falcon_net_sock::nr_orphans
+ * @resets:	of FALCON_RESET_TRIES
  * @err:	with FALCON_EP_DEAD, negative errno
  * @inflight:	transactions pushed and not completed
  * @rate:	SO_MAX_PACING_RATE that the connection knows of; 0: none

@@ -74,7 +74,9 @@ static int hold_main(void)
 int main(int argc, char **argv)
 {
 	if (argc < 3) {
-		fprintf(stderr, "usage: falcon_verbs objects|features|modes|hostile|hold DEVICE [GID]\n");
+		fputs("usage: falcon_verbs TESTS DEVICE [GID]\n"
+		      "TESTS: objects, features, modes, hostile or hold\n",
+		      stderr);
 		return 2;
 	}
 	if (!open_device(argv[2])) {
