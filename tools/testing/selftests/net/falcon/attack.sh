@@ -135,6 +135,36 @@ from_another_address()
 	are_refused none $PACKETS "-r cspt -a $STRANGER" in_bad_addr in_no_conn
 }
 
+# Who has all right but the number of the function that is to receive it
+# spec: 7.2-4
+another_function_is_refused()
+{
+	are_refused none push,pull,answer,resync "-r cspt" in_bad_fn
+}
+
+# Neither ACK nor NACK, whatever its type. The transfer's own are few.
+# spec: 9.2.2.3-1
+packets_with_another_spi_are_not_answered()
+{
+	local refused sent
+
+	set_up none
+	in_b falcon_xfer -l -b 100M 2>/dev/null &
+	in_a falcon_xfer -b 100M -m 1000 -e 500000 "$B4" >/dev/null 2>&1 &
+	within 30 established
+	thrown=0
+	refused=$(counter "$B" in_bad_spi)
+	sent=$(in_b cat /sys/class/net/e0/statistics/tx_packets)
+	attack "$B4" -k $PACKETS -r c
+	sent=$(($(in_b cat /sys/class/net/e0/statistics/tx_packets) - sent))
+	refused=$(($(counter "$B" in_bad_spi) - refused))
+	echo "# $thrown thrown, $refused refused, $sent sent meanwhile"
+	expect $refused -gt $((thrown / 10)) "refused"
+	expect $sent -le $((thrown / 20)) "packets sent meanwhile"
+	end_jobs
+	drop_pair
+}
+
 # Of all connections of a namespace
 stat_sum() # NAMESPACE NAME
 {
@@ -261,6 +291,8 @@ what_is_forged_for_a_connection_is_not_answered()
 	nor_are_cid_and_pcid \
 	what_is_not_sealed_with_the_key_is_refused \
 	from_another_address \
+	another_function_is_refused \
+	packets_with_another_spi_are_not_answered \
 	acknowledgements_of_what_was_not_sent_are_refused \
 	messages_with_a_guessed_cid \
 	messages_with_a_guessed_cid_with_encryption \
