@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "verbs.h"
 
 #define VQP_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |	\
@@ -226,13 +227,17 @@ int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds)
 	return n;
 }
 
-/* A counter of the device; -1 if there is none. */
+/*
+ * A counter of the device; -1 if there is none. Within 10 ms (the lifespan of its
+ * counters) the kernel tells again what it read last.
+ */
 long vcounter(const char *name)
 {
 	char path[200];
 	long n = -1;
 	FILE *f;
 
+	usleep(50000);
 	snprintf(path, sizeof(path),
 		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
 		 ibv_get_device_name(vctx->device), name);
