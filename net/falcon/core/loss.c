@@ -305,10 +305,16 @@ static u64 falcon_tlp_wait(const struct falcon_core *c)
 	       c->cfg.ack_slack_ns;
 }
 
+/* What waits for its departure, under pacing, cannot be answered yet. */
 static void falcon_tlp_arm(struct falcon_core *c, u64 now_ns)
 {
+	u64 from = now_ns;
+	u8 i;
+
+	for (i = 0; i < c->cfg.nr_flows; i++)
+		from = max(from, c->flow[i].last_depart_ns);
 	if (c->cfg.loss & FALCON_LOSS_TLP && c->tlp_probes < TLP_PROBES)
-		c->tlp_due_ns = now_ns + (falcon_tlp_wait(c) << c->tlp_probes);
+		c->tlp_due_ns = from + (falcon_tlp_wait(c) << c->tlp_probes);
 }
 
 /*

@@ -551,6 +551,22 @@ TEST(max_attempts_of_resync_is_fatal_11)
 	EXPECT_EQ(falcon_core_push(&s.c, &s.txn[5], NULL, 0, s.now), -ENOTCONN);
 }
 
+/* spec: 9.1.4+4 the silence begins when the last packet departs, if it is paced */
+TEST(tlp_waits_for_the_departure_9_1_4)
+{
+	solo_cfg(&s, true);
+	s.cfg.loss = FALCON_LOSS_TLP;
+	solo_start(&s);
+	s.c.srtt_ns = RTT;
+	falcon_core_set_rate(&s.c, 1000000);
+	solo_push(&s, 1000);
+	solo_push(&s, 1000);
+	solo_flush(&s);
+	EXPECT_GT(s.txn[1].pkt.sent_ns, s.now + RTT);
+	solo_back(&s, 0, 1);
+	EXPECT_GE(s.c.tlp_due_ns, s.txn[1].pkt.sent_ns + RTT);
+}
+
 /*
  * spec: 11+4 without gaps, Max Retransmit Attempts are the end of the
  * connection, and no resync tells the target to pass over the packet
