@@ -311,10 +311,11 @@ static void falcon_tlp_arm(struct falcon_core *c, u64 now_ns)
 	u64 from = now_ns;
 	u8 i;
 
+	if (!(c->cfg.loss & FALCON_LOSS_TLP) || c->tlp_probes >= TLP_PROBES)
+		return;
 	for (i = 0; i < c->cfg.nr_flows; i++)
 		from = max(from, c->flow[i].last_depart_ns);
-	if (c->cfg.loss & FALCON_LOSS_TLP && c->tlp_probes < TLP_PROBES)
-		c->tlp_due_ns = from + (falcon_tlp_wait(c) << c->tlp_probes);
+	c->tlp_due_ns = from + (falcon_tlp_wait(c) << c->tlp_probes);
 }
 
 /*
