@@ -143,7 +143,6 @@ static inline ssize_t falcon_splice_from_iter(struct sk_buff *skb,
 	} else {
 		return -EMSGSIZE;
 	}
-	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
 	skb_len_add(skb, max);
 	iov_iter_advance(iter, max);
 	return max;
