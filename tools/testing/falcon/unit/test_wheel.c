@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The timing wheel of e2100sim, in virtual time: drivers/net/e2100sim/wheel.c */
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 #include "drivers/net/e2100sim/wheel.h"
 #include "harness.h"
 
@@ -208,4 +210,47 @@ TEST(ten_thousand_flows_keep_their_own_rates)
 		EXPECT_NEAR(sent[i], (double)ns / (1000000 + i * 1000), 1.5);
 	free(item);
 	free(sent);
+}
+
+/* Processor time of so many departures from a wheel that holds @flows, ns each. */
+static double cost_of_a_departure(struct item *item, unsigned int flows)
+{
+	unsigned int departures = 0, i;
+	u64 now = SEC_NS;
+	clock_t began;
+
+	e2100_wheel_init(&wheel);
+	for (i = 0; i < flows; i++) {
+		item[i].node.due_ns = now + i * (E2100_WHEEL_HORIZON_NS / flows);
+		e2100_wheel_add(&wheel, &item[i].node, now);
+	}
+	began = clock();
+	while (departures < 50000) {
+		struct e2100_wheel_node *node, *next;
+
+		now = e2100_wheel_next(&wheel);
+		for (node = e2100_wheel_advance(&wheel, now); node;
+		     node = next, departures++) {
+			next = node->next;
+			node->due_ns += E2100_WHEEL_HORIZON_NS - SLOT_NS;
+			e2100_wheel_add(&wheel, node, now);
+		}
+	}
+	return (clock() - began) * 1e9 / CLOCKS_PER_SEC / departures;
+}
+
+/*
+ * Ten thousand flows on the wheel cost a departure no more than one does, but
+ * for the memory that they are in; a list would cost some thousand times that.
+ */
+TEST(a_departure_costs_the_same_among_ten_thousand_flows)
+{
+	struct item *item = calloc(10000, sizeof(*item));
+	double one, many;
+
+	one = cost_of_a_departure(item, 1);
+	many = cost_of_a_departure(item, 10000);
+	printf("# %.0f ns for 1 flow, %.0f ns for 10000\n", one, many);
+	EXPECT_LT(many, 100 * one);
+	free(item);
 }
