@@ -297,6 +297,9 @@ struct falcon_pkt_info {
  * @flow:	flow of the sender's packet
  * @ecn_ce:	the packet was ECN-marked
  * @stamp_ok:	@t_rx comes from the NIC that stamped the packets acknowledged
+ * @csig:	what switches wrote on the packet (congestion signalling), 22 bits:
+ *		becomes cc_metadata of the ACKs that follow. 0: nothing, or the
+ *		NIC reads no such tags
  * @fae:	where a congestion control event waits (fae.h); NULL: the algorithm
  *		runs at once
  */
@@ -308,6 +311,7 @@ struct falcon_rx_meta {
 	u8  flow;
 	bool ecn_ce;
 	bool stamp_ok;
+	u32 csig;
 	struct falcon_fae_queue *fae;
 };
 

@@ -19,6 +19,8 @@ static void falcon_rx_stamp(struct falcon_core *c,
 	c->ack_t1 = meta->t_tx;
 	c->ack_t2 = meta->t_rx;
 	c->ack_hops = meta->hops;
+	if (meta->csig)
+		c->cc_metadata = meta->csig;
 	c->ack_flow = meta->flow < c->cfg.nr_flows ? meta->flow : 0;
 	if (meta->ecn_ce)
 		c->ecn_count = (c->ecn_count + 1) & 0x3fff;

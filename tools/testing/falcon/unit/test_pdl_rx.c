@@ -744,6 +744,29 @@ TEST(ack_carries_hops_7_7_1)
 	EXPECT_EQ(s.pi.hops, 11);
 }
 
+/*
+ * spec: 10.6+6 what switches wrote on a packet goes back in the RUE's field; a
+ * packet on which nothing is written changes nothing
+ */
+TEST(ack_carries_csig)
+{
+	struct falcon_rx_meta meta = { .now_ns = 1000 * MS, .csig = 0x212345 };
+	struct falcon_pkt_info pi;
+	u32 i;
+
+	solo_init(&s, true);
+	s.c.cc_metadata = 0x7777;
+	solo_base_pi(&s, FALCON_PKT_PULL_REQ, &pi);
+	for (i = 0; i < 2; i++) {
+		pi.psn = i;
+		pi.rsn = i;
+		falcon_core_rx(&s.c, &pi, &meta, &s.rx[i]);
+		meta.csig = 0;
+	}
+	take_ack(FALCON_PKT_BACK);
+	EXPECT_EQ(s.pi.cc_metadata, 0x212345);
+}
+
 /* spec: 7.8-10 a packet beyond the window draws OWN in an EACK, and no NACK */
 TEST(beyond_the_window_draws_own_not_nack_7_8)
 {
