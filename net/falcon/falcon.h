@@ -480,9 +480,7 @@ int falcon_sysctl_net_init(struct falcon_net *fn);
 void falcon_sysctl_net_exit(struct falcon_net *fn);
 void falcon_sysctl_defaults(struct falcon_sysctls *s);
 
-/* main.c: registry of congestion control */
-const struct falcon_fae_ops *falcon_fae_get(const char *name);
+/* main.c: registry of congestion control, beside net/falcon_fae.h */
 void falcon_fae_hold(const struct falcon_fae_ops *ops);
-void falcon_fae_put(const struct falcon_fae_ops *ops);
 
 #endif /* _FALCON_H */

@@ -109,6 +109,7 @@ const struct falcon_fae_ops *falcon_fae_get(const char *name)
 	spin_unlock_bh(&falcon_fae_lock);
 	return ops;
 }
+EXPORT_SYMBOL_GPL(falcon_fae_get);
 
 /**
  * falcon_fae_hold - one more reference
@@ -131,6 +132,7 @@ void falcon_fae_put(const struct falcon_fae_ops *ops)
 {
 	module_put(ops->owner);
 }
+EXPORT_SYMBOL_GPL(falcon_fae_put);
 
 /*
  * Namespaces

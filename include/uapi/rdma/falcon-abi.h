@@ -253,6 +253,8 @@ enum falcon_qp_errors {
 	FALCON_QP_COMPLETE_IN_ERROR,
 };
 
+#define FALCON_QP_FAE_MAX	16
+
 /**
  * struct falcon_create_qp_req - of create QP; all zero: as verbs have it
  * @order:	enum falcon_qp_order; both ends must agree
@@ -260,12 +262,15 @@ enum falcon_qp_errors {
  *		FALCON_QP_COMPLETE_IN_ERROR
  * @security:	FALCON_SECURITY_* of linux/falcon.h, of its connections
  * @rsvd:	0
+ * @fae:	name of the congestion control of its connections, at this end;
+ *		zeros after it. Empty: that of the namespace
  */
 struct falcon_create_qp_req {
 	__u8 order;
 	__u8 errors;
 	__u8 security;
 	__u8 rsvd[5];
+	char fae[FALCON_QP_FAE_MAX];
 };
 
 /**

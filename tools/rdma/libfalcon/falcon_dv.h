@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What verbs has no word for: the ordering and error modes of RDMA over Falcon,
- * and what protects the connection of a queue pair.
+ * and what protects and paces the connection of a queue pair.
  * Link with libfalcon, or look falcon_dv_create_qp up with dlsym().
  */
 #ifndef FALCON_DV_H
@@ -48,6 +48,20 @@ struct ibv_qp *falcon_dv_create_secure_qp(struct ibv_context *context,
 					  enum falcon_qp_order order,
 					  enum falcon_qp_errors errors,
 					  unsigned char security);
+
+/**
+ * falcon_dv_create_qp_ex - the same, with all that a queue pair can have
+ * @context:	of a Falcon device
+ * @attr:	as of ibv_create_qp_ex()
+ * @modes:	as of the others, and its congestion control: a name of those that
+ *		net.falcon.fae takes
+ *
+ * Return: as falcon_dv_create_secure_qp(); NULL with ENOENT: there is no such
+ * congestion control; EOPNOTSUPP: datagrams have that of the namespace.
+ */
+struct ibv_qp *falcon_dv_create_qp_ex(struct ibv_context *context,
+				      struct ibv_qp_init_attr_ex *attr,
+				      const struct falcon_create_qp_req *modes);
 
 #ifdef __cplusplus
 }

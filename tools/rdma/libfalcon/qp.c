@@ -127,11 +127,19 @@ struct ibv_qp *falcon_dv_create_secure_qp(struct ibv_context *context,
 		.security	= security,
 	};
 
+	return falcon_dv_create_qp_ex(context, attr, &modes);
+}
+
+__attribute__((visibility("default")))
+struct ibv_qp *falcon_dv_create_qp_ex(struct ibv_context *context,
+				      struct ibv_qp_init_attr_ex *attr,
+				      const struct falcon_create_qp_req *modes)
+{
 	if (!fal_is_ours(context)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	return fal_qp_create(context, attr, &modes);
+	return fal_qp_create(context, attr, modes);
 }
 
 struct ibv_qp *fal_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)

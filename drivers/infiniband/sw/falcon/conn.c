@@ -438,6 +438,7 @@ static int fal_rc_request(struct falcon_listener *l, struct falcon_conn *conn,
 		err = 0;
 	}
 	spin_unlock_bh(&eng->lock);
+	req->fae = qp->fae;
 	*ulp = &fal_rc_ops;
 	*ulp_priv = qp;
 	return err;
@@ -455,6 +456,7 @@ static struct falcon_conn *fal_connect(struct fal_qp *qp)
 		.loss = FALCON_CM_BY_SYSCTL,
 		.security = qp->security,
 		.cred = qp->cred,
+		.fae = qp->fae,
 		.priv = &wish,
 		.priv_len = sizeof(wish),
 	};

@@ -352,6 +352,7 @@ struct fal_sq {
  * @order:	enum falcon_qp_order
  * @errors:	enum falcon_qp_errors
  * @security:	FALCON_SECURITY_* of its connections
+ * @fae:	congestion control of its connections, held; NULL: by sysctl
  * @cred:	whose keyrings may have pre-shared keys: its maker's
  * @last_wqe:	IB_EVENT_QP_LAST_WQE_REACHED was told
  * @eng:	of the engine
@@ -372,6 +373,7 @@ struct fal_qp {
 	u8 order;
 	u8 errors;
 	u8 security;
+	const struct falcon_fae_ops *fae;
 	const struct cred *cred;
 	bool last_wqe;
 	struct fal_qp_eng eng;

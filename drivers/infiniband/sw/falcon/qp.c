@@ -4,6 +4,7 @@
  * transition does to the connection is the engine's.
  */
 #include <linux/random.h>
+#include <net/falcon_fae.h>
 #include <rdma/ib_addr.h>
 #include <uapi/linux/falcon.h>
 #include "internal.h"
@@ -166,7 +167,24 @@ static int fal_qp_set_security(struct fal_qp *qp, u8 security)
 	return err;
 }
 
-/* Ordering and error modes (RDMA over Falcon 6.2 to 6.4), security */
+/* Likewise. A name that fills the field, with no zero after it, is none. */
+static int fal_qp_set_fae(struct fal_qp *qp, const char *name)
+{
+	BUILD_BUG_ON(FALCON_QP_FAE_MAX != FALCON_FAE_NAME_MAX);
+	if (!name[0])
+		return memchr_inv(name, 0, FALCON_QP_FAE_MAX) ? -EINVAL : 0;
+	if (qp->ibqp.qp_type == IB_QPT_UD)
+		return -EOPNOTSUPP;
+	if (strnlen(name, FALCON_QP_FAE_MAX) == FALCON_QP_FAE_MAX)
+		return -EINVAL;
+	qp->fae = falcon_fae_get(name);
+	return qp->fae ? 0 : -ENOENT;
+}
+
+/*
+ * Ordering and error modes (RDMA over Falcon 6.2 to 6.4), security, congestion
+ * control
+ */
 static int fal_qp_set_modes(struct fal_qp *qp, struct ib_udata *udata)
 {
 	struct falcon_create_qp_req req = {};
@@ -191,7 +209,8 @@ static int fal_qp_set_modes(struct fal_qp *qp, struct ib_udata *udata)
 		return -EINVAL;
 	qp->order = req.order;
 	qp->errors = req.errors;
-	return fal_qp_set_security(qp, req.security);
+	err = fal_qp_set_security(qp, req.security);
+	return err ?: fal_qp_set_fae(qp, req.fae);
 }
 
 static int fal_qp_make_queues(struct fal_qp *qp, struct ib_qp_init_attr *init,
@@ -273,6 +292,13 @@ static void fal_qp_setup(struct fal_qp *qp, const struct ib_qp_init_attr *init)
 	qp->cred = get_current_cred();
 }
 
+static void fal_qp_free(struct fal_qp *qp)
+{
+	if (qp->fae)
+		falcon_fae_put(qp->fae);
+	put_cred(qp->cred);
+}
+
 /* ib_device_ops::create_qp */
 int fal_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		  struct ib_udata *udata)
@@ -285,7 +311,7 @@ int fal_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	fal_qp_setup(qp, init);
 	err = fal_qp_set_modes(qp, udata);
 	if (err)
-		goto cred;
+		goto modes;
 	err = fal_qp_make_queues(qp, init, udata);
 	if (err)
 		goto free;
@@ -307,8 +333,8 @@ forget:
 	xa_erase_irq(&qp->dev->qps, ibqp->qp_num);
 free:
 	fal_qp_free_queues(qp);
-cred:
-	put_cred(qp->cred);
+modes:
+	fal_qp_free(qp);
 	return err;
 }
 
@@ -326,7 +352,7 @@ int fal_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
 		fal_cq_clean(to_fal_cq(ibqp->recv_cq), qp);
 	fal_qp_free_queues(qp);
-	put_cred(qp->cred);
+	fal_qp_free(qp);
 	return 0;
 }
 

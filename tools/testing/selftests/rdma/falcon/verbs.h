@@ -51,6 +51,7 @@ bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len);
 bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
 		   enum falcon_qp_order order, enum falcon_qp_errors errors);
 bool vqp_open_secure(struct vqp *v, size_t len, unsigned char security);
+bool vqp_open_fae(struct vqp *v, enum ibv_qp_type type, const char *fae);
 void vqp_close(struct vqp *v);
 bool vqp_use_cq(struct vqp *v, struct ibv_cq *cq);
 bool vqp_use_srq(struct vqp *v, struct ibv_srq *srq);

@@ -102,6 +102,22 @@ bool vqp_open_secure(struct vqp *v, size_t len, unsigned char security)
 	return vqp_made(v);
 }
 
+/* With a congestion control of its own, and 8 bytes of memory */
+bool vqp_open_fae(struct vqp *v, enum ibv_qp_type type, const char *fae)
+{
+	typeof(falcon_dv_create_qp_ex) *create =
+		vdlsym("falcon_dv_create_qp_ex");
+	struct falcon_create_qp_req modes = {};
+	struct ibv_qp_init_attr_ex attr;
+
+	memcpy(modes.fae, fae, strnlen(fae, sizeof(modes.fae)));
+	if (create && vqp_prepare(v, 8)) {
+		attr = vqp_attr(v, type);
+		v->qp = create(vctx, &attr, &modes);
+	}
+	return vqp_made(v);
+}
+
 void vqp_close(struct vqp *v)
 {
 	if (v->qp)

@@ -338,6 +338,31 @@ static bool policy_of_a_queue_pair_is_its_own(void)
 	return true;
 }
 
+/* The namespace has Swift; each end has its own. */
+static bool congestion_control_of_a_queue_pair_is_its_own(void)
+{
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(!vqp_open_fae(&a, IBV_QPT_RC, "no such") && errno == ENOENT);
+	CHECK(!vqp_open_fae(&a, IBV_QPT_RC, "sixteen_bytes_of") &&
+	      errno == EINVAL);
+	CHECK(!vqp_open_fae(&a, IBV_QPT_UD, "aimd") && errno == EOPNOTSUPP);
+	CHECK(vqp_open_fae(&a, IBV_QPT_RC, "aimd"));
+	CHECK(vqp_open_fae(&b, IBV_QPT_RC, "fixed"));
+	CHECK(vqp_connect(&a, &b));
+	CHECK(!post_recv(&b, 1, 0, 8));
+	sge = sge_of(&a, 0, 8);
+	CHECK(!post(&a, IBV_WR_SEND, 2, &sge, 1, NULL, 0, 0));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+	CHECK(!system("falcon -N $A -j conn | grep -q '\"fae\": *\"aimd\"'"));
+	CHECK(!system("falcon -N $A -j conn | grep -q '\"fae\": *\"fixed\"'"));
+	close_pair(&a, &b);
+	return true;
+}
+
 int modes_main(void)
 {
 #define T(name)	{ #name, name }
@@ -354,6 +379,7 @@ int modes_main(void)
 		T(message_that_fails_half_way_ends_at_both_ends),
 		T(verbs_errors_flush_what_follows),
 		T(policy_of_a_queue_pair_is_its_own),
+		T(congestion_control_of_a_queue_pair_is_its_own),
 	};
 
 	return vtests_run(tests, ARRAY_SIZE(tests));
