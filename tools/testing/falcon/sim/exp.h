@@ -98,6 +98,53 @@ void sim_open(struct sim_pair *p, const char *transport,
 /* Retransmissions of both ends for one reason of Falcon; 0 of a model */
 u64 sim_retx(const struct sim_pair *p, enum falcon_retx_reason reason);
 
+/* The mean of @n values */
+double sim_mean_of(const double *v, u32 n);
+
+/**
+ * struct sim_pace - a goodput step by step, since something happened
+ * @gbps:	of each step
+ * @steps:	how many
+ * @smooth:	steps that are averaged
+ * @step_ps:	length of a step
+ */
+struct sim_pace {
+	const double *gbps;
+	u32 steps;
+	u32 smooth;
+	u64 step_ps;
+};
+
+/* The first step from @from on whose average is above @gbps, in picoseconds */
+u64 sim_back(const struct sim_pace *p, u32 from, double gbps);
+
+/* Microseconds; SIM_NEVER is INFINITY */
+double sim_us(u64 ps);
+
+/**
+ * struct sim_trials - what trials of one thing show together
+ * @nr:		trials
+ * @before:	goodputs before the change, their sum, Gb/s
+ * @after:	after it
+ * @relabels:	path changes since
+ * @back:	sim_back() of each
+ */
+struct sim_trials {
+	u32 nr;
+	double before;
+	double after;
+	u64 relabels;
+	struct sim_samples back;
+};
+
+#define SIM_TRIALS_COLUMNS	"before_gbps,after_gbps,p50_us,max_us,relabels"
+
+/* These columns, without an end of the line: means, and times until it is back */
+void sim_trials_print(struct sim_trials *t, FILE *csv);
+
+/* Two lines of the table: @what, and after what time, by columns of the above */
+void sim_judge_back(const char *what, double p50_us, double max_us);
+
 /* Packets of the MTU that a round trip holds, rounded up */
 u32 sim_bdp_pkts(u64 mbps, u64 rtt_ps);
 

@@ -67,3 +67,46 @@ double sim_goodput_limit(u64 mbps)
 
 	return mbps / 1e3 * SIM_MTU / wire;
 }
+
+double sim_mean_of(const double *v, u32 n)
+{
+	double sum = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		sum += v[i];
+	return sum / n;
+}
+
+u64 sim_back(const struct sim_pace *p, u32 from, double gbps)
+{
+	u32 i;
+
+	for (i = from; i + p->smooth < p->steps; i++)
+		if (sim_mean_of(p->gbps + i, p->smooth) > gbps)
+			return i * p->step_ps;
+	return SIM_NEVER;
+}
+
+double sim_us(u64 ps)
+{
+	return ps == SIM_NEVER ? INFINITY : ps / 1e6;
+}
+
+void sim_trials_print(struct sim_trials *t, FILE *csv)
+{
+	fprintf(csv, "%.2f,%.2f,%.0f,%.0f,%.2f", t->before / t->nr,
+		t->after / t->nr, sim_us(sim_percentile(&t->back, 50)),
+		sim_us(sim_percentile(&t->back, 100)),
+		(double)t->relabels / t->nr);
+}
+
+void sim_judge_back(const char *what, double p50_us, double max_us)
+{
+	char line[80];
+
+	snprintf(line, sizeof(line), "%s after (p50), us", what);
+	sim_judge(line, "-", p50_us, NAN, -INFINITY, INFINITY);
+	snprintf(line, sizeof(line), "%s after (worst), us", what);
+	sim_judge(line, "-", max_us, NAN, -INFINITY, INFINITY);
+}

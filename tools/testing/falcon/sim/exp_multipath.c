@@ -56,25 +56,11 @@ static void spine_fault(struct sim_net *net, u32 fault)
 	}
 }
 
-static double mean(const double *v, u32 n)
-{
-	double sum = 0;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		sum += v[i];
-	return sum / n;
-}
-
 struct trial {
 	struct sim_net net;
 	struct sim_pair pair[PAIRS];
 	struct sim_load load[PAIRS];
 	double *gbps;
-	double before;
-	double after;
-	double first;
-	u64 relabels;
 };
 
 static void trial_start(struct trial *x, u32 way)
@@ -127,8 +113,19 @@ static void trial_step(struct trial *x, u32 step)
 	}
 }
 
-static void trial_run(struct trial *x, u64 seed, u32 way, u32 fault, u32 steps)
+/* What is left of the spines, or what there was, and nine tenths of it */
+static double enough(double before, u32 fault)
 {
+	double left = sim_goodput_limit(LINK_MBPS) * (fault ? 3.1 : 3);
+
+	return 0.9 * fmin(before, left);
+}
+
+static void trial_run(struct trial *x, u64 seed, u32 way, u32 fault, u32 steps,
+		      struct sim_trials *all)
+{
+	struct sim_pace pace = { x->gbps + steps, steps, SMOOTH, STEP_PS };
+	double before;
 	u32 i;
 
 	sim_start(seed);
@@ -138,30 +135,13 @@ static void trial_run(struct trial *x, u64 seed, u32 way, u32 fault, u32 steps)
 			spine_fault(&x->net, fault);
 		trial_step(x, i);
 	}
-	x->before = mean(x->gbps + steps / 2, steps / 2);
-	x->after = mean(x->gbps + steps + steps / 2, steps / 2);
-	x->first = mean(x->gbps + steps, SMOOTH);
-	x->relabels = 0;
+	before = sim_mean_of(x->gbps + steps / 2, steps / 2);
+	all->nr++;
+	all->before += before;
+	all->after += sim_mean_of(x->gbps + steps + steps / 2, steps / 2);
 	for (i = 0; i < PAIRS && x->pair[i].fa; i++)
-		x->relabels += x->pair[i].fa->c.stats.relabels;
-}
-
-/* Until SMOOTH steps have nine tenths of what can be expected; or never */
-static u64 trial_recovery(const struct trial *x, u32 fault, u32 steps)
-{
-	double left = sim_goodput_limit(LINK_MBPS) * (fault ? 3.1 : 3);
-	u32 i;
-
-	for (i = 0; i + SMOOTH < steps; i++)
-		if (mean(x->gbps + steps + i, SMOOTH) >
-		    0.9 * fmin(x->before, left))
-			return i * STEP_PS;
-	return SIM_NEVER;
-}
-
-static double microseconds(u64 ps)
-{
-	return ps == SIM_NEVER ? INFINITY : ps / 1e6;
+		all->relabels += x->pair[i].fa->c.stats.relabels;
+	sim_sample(&all->back, sim_back(&pace, 0, enough(before, fault)));
 }
 
 static void multipath_run(u32 cell, FILE *csv)
@@ -170,9 +150,8 @@ static void multipath_run(u32 cell, FILE *csv)
 	u32 steps = sim_scale == SIM_SMOKE ? 20 : 300, i, k;
 	u32 trials = sim_scale == SIM_SMOKE ? 1 : TRIALS;
 	double *sum = sim_alloc(2 * steps * sizeof(*sum));
-	struct sim_samples recovery = { 0 };
-	double before = 0, after = 0, first = 0;
-	u64 seed[TRIALS], relabels = 0;
+	struct sim_trials all = { 0 };
+	u64 seed[TRIALS];
 	char name[32];
 	FILE *series;
 
@@ -183,12 +162,7 @@ static void multipath_run(u32 cell, FILE *csv)
 		struct trial *x = sim_alloc(sizeof(*x));
 
 		x->gbps = sim_alloc(2 * steps * sizeof(*x->gbps));
-		trial_run(x, seed[i], way, fault, steps);
-		before += x->before / trials;
-		after += x->after / trials;
-		first += x->first / trials;
-		relabels += x->relabels;
-		sim_sample(&recovery, trial_recovery(x, fault, steps));
+		trial_run(x, seed[i], way, fault, steps, &all);
 		for (k = 0; k < 2 * steps; k++)
 			sum[k] += x->gbps[k] / trials;
 	}
@@ -197,11 +171,10 @@ static void multipath_run(u32 cell, FILE *csv)
 	for (k = 0; k < 2 * steps; k++)
 		fprintf(series, "%llu,%.2f\n", k * STEP_PS / SIM_US, sum[k]);
 	fclose(series);
-	fprintf(csv, "%s,%s,%.2f,%.2f,%.2f,%.0f,%.0f,%.1f\n", ways[way].name,
-		faults[fault], before, after, first,
-		microseconds(sim_percentile(&recovery, 50)),
-		microseconds(sim_percentile(&recovery, 100)),
-		(double)relabels / trials);
+	fprintf(csv, "%s,%s,%.2f,", ways[way].name, faults[fault],
+		sim_mean_of(sum + steps, SMOOTH));
+	sim_trials_print(&all, csv);
+	fputc('\n', csv);
 }
 
 static double value(const struct sim_table *t, const char *way,
@@ -234,18 +207,12 @@ static void multipath_judge(const struct sim_table *t)
 			sim_judge(what, "-", after / (all / SPINES *
 						      (i ? 3.1 : 3)), NAN,
 				  -INFINITY, INFINITY);
-			snprintf(what, sizeof(what),
-				 "%s, spine %s: recovered after (p50), us",
+			snprintf(what, sizeof(what), "%s, spine %s: back",
 				 ways[k].name, faults[i]);
-			sim_judge(what, "-", value(t, ways[k].name, faults[i],
-						   "p50_us"), NAN,
-				  -INFINITY, INFINITY);
-			snprintf(what, sizeof(what),
-				 "%s, spine %s: recovered after (worst), us",
-				 ways[k].name, faults[i]);
-			sim_judge(what, "-", value(t, ways[k].name, faults[i],
-						   "max_us"), NAN,
-				  -INFINITY, INFINITY);
+			sim_judge_back(what, value(t, ways[k].name, faults[i],
+						   "p50_us"),
+				       value(t, ways[k].name, faults[i],
+					     "max_us"));
 		}
 }
 
@@ -253,7 +220,7 @@ const struct sim_exp exp_multipath = {
 	.name = "multipath",
 	.title = "a spine of a Clos fails or slows",
 	.setup = "two racks of 4, 4 spines, 200 Gb/s, RTT 20 us, window 512",
-	.columns = "transport,fault,before_gbps,after_gbps,first_gbps,p50_us,max_us,relabels",
+	.columns = "transport,fault,first_gbps," SIM_TRIALS_COLUMNS,
 	.cells = multipath_cells,
 	.run = multipath_run,
 	.judge = multipath_judge,

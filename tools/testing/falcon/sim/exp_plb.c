@@ -52,13 +52,6 @@ static struct sim_port *busiest(struct sim_net *net, const u64 *sent)
 	return best;
 }
 
-struct trial {
-	double gbps[2 * STEPS];
-	double before;
-	double after;
-	u64 relabels;
-};
-
 static void trial_steps(double *gbps, struct sim_load *load, u32 steps)
 {
 	u32 i;
@@ -70,17 +63,8 @@ static void trial_steps(double *gbps, struct sim_load *load, u32 steps)
 	}
 }
 
-static double mean(const double *v, u32 n)
-{
-	double sum = 0;
-	u32 i;
-
-	for (i = 0; i < n; i++)
-		sum += v[i];
-	return sum / n;
-}
-
-static void trial_run(struct trial *x, u64 seed, u32 way, u32 steps)
+static void trial_run(double *gbps, u64 seed, u32 way, u32 steps,
+		      struct sim_trials *all)
 {
 	struct sim_net_cfg topo = {
 		.hosts = 1, .leaves = 2, .spines = SPINES,
@@ -91,11 +75,13 @@ static void trial_run(struct trial *x, u64 seed, u32 way, u32 steps)
 		.op = SIM_WRITE, .bytes = 65536, .depth = 64,
 	};
 	struct falcon_swift_params p = *falcon_swift_in_use;
+	struct sim_pace pace = { gbps + steps, steps, SMOOTH, STEP_PS };
 	struct sim_background bg;
 	struct falcon_core_cfg cfg;
 	u64 sent[SPINES];
 	struct sim_pair pair;
 	struct sim_net net;
+	double before;
 	u32 i;
 
 	sim_start(seed);
@@ -109,56 +95,37 @@ static void trial_run(struct trial *x, u64 seed, u32 way, u32 steps)
 	sim_open(&pair, "falcon", &cfg, NULL, &net.host[0], &net.host[1]);
 	load.ep = pair.a;
 	sim_load_start(&load);
-	trial_steps(x->gbps, &load, steps / 2);
+	trial_steps(gbps, &load, steps / 2);
 	for (i = 0; i < SPINES; i++)
 		sent[i] = sim_net_up(&net, 0, i)->tx_bytes;
-	trial_steps(x->gbps + steps / 2, &load, steps - steps / 2);
-	x->relabels = pair.fa->c.stats.relabels;
+	trial_steps(gbps + steps / 2, &load, steps - steps / 2);
+	before = sim_mean_of(gbps + steps / 2, steps - steps / 2);
+	all->relabels -= pair.fa->c.stats.relabels;
 	sim_background_start(&bg, busiest(&net, sent), LINK_MBPS * 21 / 20);
-	trial_steps(x->gbps + steps, &load, steps);
-	x->relabels = pair.fa->c.stats.relabels - x->relabels;
-	x->before = mean(x->gbps + steps / 2, steps - steps / 2);
-	x->after = mean(x->gbps + steps + steps / 2, steps - steps / 2);
-}
-
-static u64 trial_recovery(const struct trial *x, u32 steps)
-{
-	u32 i;
-
+	trial_steps(gbps + steps, &load, steps);
+	all->nr++;
+	all->relabels += pair.fa->c.stats.relabels;
+	all->before += before;
+	all->after += sim_mean_of(gbps + steps + steps / 2, steps - steps / 2);
 	/* The queue takes a moment to fill: goodput falls first. */
-	for (i = SMOOTH; i + SMOOTH < steps; i++)
-		if (mean(x->gbps + steps + i, SMOOTH) > 0.9 * x->before)
-			return i * STEP_PS;
-	return SIM_NEVER;
-}
-
-static double microseconds(u64 ps)
-{
-	return ps == SIM_NEVER ? INFINITY : ps / 1e6;
+	sim_sample(&all->back, sim_back(&pace, SMOOTH, 0.9 * before));
 }
 
 static void plb_run(u32 cell, FILE *csv)
 {
 	u32 steps = sim_scale == SIM_SMOKE ? 40 : STEPS, i;
 	u32 trials = sim_scale == SIM_SMOKE ? 1 : TRIALS;
-	struct trial *x = sim_alloc(sizeof(*x));
-	struct sim_samples recovery = { 0 };
-	double before = 0, after = 0;
-	u64 seed[TRIALS], relabels = 0;
+	double *gbps = sim_alloc(2 * steps * sizeof(*gbps));
+	struct sim_trials all = { 0 };
+	u64 seed[TRIALS];
 
 	for (i = 0; i < trials; i++)
 		seed[i] = sim_rand();
-	for (i = 0; i < trials; i++) {
-		trial_run(x, seed[i], cell, steps);
-		before += x->before / trials;
-		after += x->after / trials;
-		relabels += x->relabels;
-		sim_sample(&recovery, trial_recovery(x, steps));
-	}
-	fprintf(csv, "%s,%.2f,%.2f,%.0f,%.0f,%.2f\n", ways[cell].name, before,
-		after, microseconds(sim_percentile(&recovery, 50)),
-		microseconds(sim_percentile(&recovery, 100)),
-		(double)relabels / trials);
+	for (i = 0; i < trials; i++)
+		trial_run(gbps, seed[i], cell, steps, &all);
+	fprintf(csv, "%s,", ways[cell].name);
+	sim_trials_print(&all, csv);
+	fputc('\n', csv);
 }
 
 static double value(const struct sim_table *t, const char *way,
@@ -181,14 +148,9 @@ static void plb_judge(const struct sim_table *t)
 			  value(t, ways[i].name, "after_gbps") /
 			  value(t, ways[i].name, "before_gbps"), NAN,
 			  plb ? 0.9 : -INFINITY, INFINITY);
-		snprintf(what, sizeof(what), "%s: back after (p50), us",
-			 ways[i].name);
-		sim_judge(what, "-", value(t, ways[i].name, "p50_us"), NAN,
-			  -INFINITY, INFINITY);
-		snprintf(what, sizeof(what), "%s: back after (worst), us",
-			 ways[i].name);
-		sim_judge(what, "-", value(t, ways[i].name, "max_us"), NAN,
-			  -INFINITY, INFINITY);
+		snprintf(what, sizeof(what), "%s: back", ways[i].name);
+		sim_judge_back(what, value(t, ways[i].name, "p50_us"),
+			       value(t, ways[i].name, "max_us"));
 	}
 }
 
@@ -196,7 +158,7 @@ const struct sim_exp exp_plb = {
 	.name = "plb",
 	.title = "background traffic takes a spine: PLB",
 	.setup = "two racks, 4 spines, 200 Gb/s, RTT 20 us, window 512, one connection",
-	.columns = "way,before_gbps,after_gbps,p50_us,max_us,relabels",
+	.columns = "way," SIM_TRIALS_COLUMNS,
 	.cells = plb_cells,
 	.run = plb_run,
 	.judge = plb_judge,
