@@ -20,10 +20,22 @@
 
 /* ------------------------------------------------------------- generation */
 
+/*
+ * In ping-pong the answer is on its way, and takes as long as it did before: half
+ * the time that the peer gives an ACK before it probes the tail (9.1.4) is long
+ * enough.
+ */
+static u64 falcon_ack_wait(const struct falcon_core *c)
+{
+	u64 wait_ns = c->cfg.ack_coalesce_ns;
+
+	return falcon_ping_pong(c) ? max(wait_ns, c->srtt_ns) : wait_ns;
+}
+
 static void falcon_ack_start_timer(struct falcon_core *c, u64 now_ns)
 {
 	if (c->ack_due_ns == FALCON_NO_TIMER)
-		c->ack_due_ns = now_ns + c->cfg.ack_coalesce_ns;
+		c->ack_due_ns = now_ns + falcon_ack_wait(c);
 }
 
 static void falcon_ack_stop_timer(struct falcon_core *c)
@@ -465,6 +477,9 @@ void falcon_ack_rx(struct falcon_core *c, const struct falcon_pkt_info *pi,
 	if (!falcon_ack_valid(c, pi, now_ns) || falcon_ack_discard(c, pi, meta))
 		return;
 
+	/* Nobody asked for it, and the peer had no data to send it with. */
+	if (!c->ar_sent)
+		c->turns = 0;
 	falcon_ack_rtt(c, pi, meta);
 	for (win = 0; win < FALCON_NR_WIN; win++) {
 		falcon_ack_base(c, win, pi->rbpsn[win], now_ns);

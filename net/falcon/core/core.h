@@ -82,7 +82,8 @@ enum falcon_win {
  * @ar_fcwnd:		ACK Request Fcwnd Threshold, packets
  * @ar_percent:		ACK Request Percent
  * @ar_last_bytes:	push data of at least so many bytes that no packet follows
- *			asks for an ACK; 0: none does for that reason
+ *			asks for an ACK, unless the peer answers packet for
+ *			packet with data; 0: none does for that reason
  * @ooo_threshold:	Out-of-order Distance Threshold
  * @txn_timeout_ns:	reclaims a transaction at its initiator, and after twice
  *			that what the target holds of it; 0 never
@@ -515,7 +516,10 @@ struct falcon_core {
 	u64 silent_ns;			/* since when it owes an answer, or never */
 	u64 echo_sent_ns;		/* ACK in hand: when what it echoes left */
 	u32 nic_time_marker;
-	u32 ar_count;			/* for AR on a share of packets */
+	u8  ar_count;			/* for AR on a share of packets */
+	u8  turns;			/* packets in a row that data answered */
+	bool heard;			/* push data came since ours left */
+	bool ar_sent;			/* the last packet asks for an ACK */
 	u16 ncwnd;
 	u8  ncwnd_direction;
 	u8  last_flow;

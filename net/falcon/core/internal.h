@@ -108,6 +108,18 @@ void falcon_loss_timer(struct falcon_core *c, u64 now_ns);
 u64 falcon_loss_due(const struct falcon_core *c);
 u64 falcon_rto(const struct falcon_core *c, u8 backoff);
 
+/*
+ * Ping-pong: the peer has answered so many packets in a row with data, and we
+ * it. The answer brings the acknowledgement along (9.1.6); an ACK that comes
+ * alone and was not asked for ends it.
+ */
+#define FALCON_TURNS	8
+
+static inline bool falcon_ping_pong(const struct falcon_core *c)
+{
+	return c->turns >= FALCON_TURNS;
+}
+
 /* ack.c */
 void falcon_ack_received(struct falcon_core *c, u64 now_ns);
 void falcon_ack_acknowledged(struct falcon_core *c, bool ar, u64 now_ns);

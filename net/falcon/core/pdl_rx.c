@@ -100,6 +100,7 @@ falcon_rx_new_request(struct falcon_core *c, u8 win,
 	} else {
 		falcon_rxwin_receive(&c->rx[win], pi->psn);
 		falcon_ack_received(c, now_ns);
+		c->heard = true;
 	}
 	if (admit == FALCON_ADMIT_DROP)
 		return FALCON_RX_DONE;

@@ -212,12 +212,21 @@ struct falcon_txpkt *falcon_pkt_find(struct falcon_core *c, u8 win, u32 psn)
 	return NULL;
 }
 
+static void falcon_tx_turn(struct falcon_core *c)
+{
+	if (!c->heard)
+		c->turns = 0;
+	else if (c->turns < FALCON_TURNS)
+		c->turns++;
+	c->heard = false;
+}
+
 /* The end of a burst: who waits for its completion gets it without coalescing */
 static bool falcon_tx_last(const struct falcon_core *c,
 			   const struct falcon_txpkt *p)
 {
 	return c->cfg.ar_last_bytes && p->len >= c->cfg.ar_last_bytes &&
-	       p->type == FALCON_PKT_PUSH_DATA &&
+	       p->type == FALCON_PKT_PUSH_DATA && !falcon_ping_pong(c) &&
 	       list_empty(&c->sched[FALCON_QUEUE_REQUESTS]) &&
 	       list_empty(&c->lost[FALCON_CLASS_PUSH_DATA]);
 }
@@ -262,6 +271,7 @@ static void falcon_tx_build(struct falcon_core *c, struct falcon_txpkt *p,
 	pi.resync_type = p->orig_type;
 	pi.vendor = 0;
 	pi.ar = falcon_tx_ar(c, p);
+	c->ar_sent = pi.ar;
 	falcon_ack_piggyback(c, &pi, tx->depart_ns);
 
 	tx->hdr_len = falcon_wire_build(&pi, tx->hdr);
@@ -283,6 +293,8 @@ static void falcon_tx_first(struct falcon_core *c, struct falcon_txpkt *p)
 	p->psn = w->next++;
 	list_move_tail(&p->win_node, &w->pkts);
 	c->stats.tx_bytes += p->len;
+	if (p->type == FALCON_PKT_PUSH_DATA)
+		falcon_tx_turn(c);
 	if (falcon_pkt_is_request(p)) {
 		w->orc++;
 		falcon_init_sent(c, falcon_pkt_txn(p));

@@ -657,6 +657,60 @@ TEST(ar_at_end_of_burst_9_1_3_1)
 	EXPECT_FALSE(s.pi.ar);
 }
 
+/* Our next packet, which is answered by data @psn; does it ask for an ACK? */
+static bool asks_in_turn(u32 psn)
+{
+	solo_push(&s, 1);
+	solo_tx(&s);
+	EXPECT_EQ(s.pi.type, FALCON_PKT_PUSH_DATA);
+	solo_rx_push(&s, psn, psn);
+	return s.pi.ar;
+}
+
+/*
+ * spec: 9.1.3.1+1 we do not ask a peer that answers each packet with data: its
+ * answer is the ACK; until it sends one alone, or we send two packets in a row
+ */
+TEST(ar_not_when_data_answers_9_1_3_1)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.ar_percent = 0;
+	s.cfg.ar_last_bytes = 1;
+	solo_start(&s);
+	for (i = 0; i < 16; i++)
+		EXPECT_EQ(asks_in_turn(i), i < 8);
+	solo_back(&s, 0, 16);
+	for (; i < 32; i++)
+		EXPECT_EQ(asks_in_turn(i), i < 16 + 7);
+	solo_push(&s, 1);
+	solo_tx(&s);
+	EXPECT_FALSE(s.pi.ar);
+	solo_push(&s, 1);
+	solo_tx(&s);
+	EXPECT_TRUE(s.pi.ar);
+}
+
+/* spec: 9.1.6+1 in ping-pong an ACK waits for our answer an RTT long */
+TEST(ack_waits_for_answer_in_ping_pong_9_1_6)
+{
+	u64 wait;
+	u32 i;
+
+	solo_init(&s, true);
+	s.c.srtt_ns = 3 * s.cfg.ack_coalesce_ns;
+	for (i = 0; i < 9; i++) {
+		solo_push(&s, 1);
+		solo_tx(&s);
+		EXPECT_EQ(s.c.ack_due_ns, FALCON_NO_TIMER);
+		wait = i < 8 ? s.cfg.ack_coalesce_ns : s.c.srtt_ns;
+		solo_rx_push(&s, i, i);
+		falcon_core_target_ack(&s.c, solo_delivered(&s), s.now);
+		EXPECT_EQ(s.c.ack_due_ns, s.now + wait);
+	}
+}
+
 /* spec: 9.1.3.1+1 we ask for an ACK of a retransmission after a time-out */
 TEST(ar_after_timeout_9_1_3_1)
 {
