@@ -15,8 +15,9 @@
  * at it: what user space scribbles hurts its own queue alone.
  *
  * Send queues need a doorbell, IB_USER_VERBS_CMD_POST_SEND with no work request
- * inside; one covers all that was posted before. Receive queues need none but
- * where FALCON_RING_DOORBELL says so.
+ * inside, when the request at falcon_ring_hdr::bell is posted; one covers all
+ * that was posted before. Receive queues need none but where
+ * FALCON_RING_DOORBELL says so.
  */
 #ifndef RDMA_FALCON_ABI_H
 #define RDMA_FALCON_ABI_H
@@ -24,7 +25,7 @@
 #include <linux/types.h>
 
 /* Goes up whenever anything in this file changes its meaning. */
-#define FALCON_IB_ABI_VERSION	1
+#define FALCON_IB_ABI_VERSION	2
 
 /*
  * The driver_id of ib_device_ops and of every ioctl. The kernel's list counts
@@ -45,6 +46,8 @@
  * @flags:	the kernel's: FALCON_RING_DOORBELL in a receive queue whose queue
  *		pair is in error, so that what is posted is flushed. To be read
  *		after a full barrier after @prod was written
+ * @bell:	the kernel's, send queue: who moves @prod beyond this index, from
+ *		at most this index, rings. To be read as @flags is
  * @pad0:	0
  * @pad1:	0
  *
@@ -57,7 +60,8 @@ struct falcon_ring_hdr {
 	__u8 pad0[FALCON_RING_ALIGN - sizeof(__u32)];
 	__u32 cons;
 	__u32 flags;
-	__u8 pad1[FALCON_RING_ALIGN - 2 * sizeof(__u32)];
+	__u32 bell;
+	__u8 pad1[FALCON_RING_ALIGN - 3 * sizeof(__u32)];
 };
 
 /**

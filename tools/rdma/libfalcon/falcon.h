@@ -99,6 +99,7 @@ struct fal_srq {
  * @sq_lock:	posting to the send queue; held from wr_start() to wr_complete()
  * @sq:		of struct falcon_send_wqe
  * @sq_prod:	next to post
+ * @sq_posted:	the kernel sees those before
  * @max_sge:	entries of a send request
  * @max_inline:	bytes of inline data
  * @wr:		request that wr_*() builds
@@ -111,6 +112,7 @@ struct fal_qp {
 	struct fal_lock sq_lock;
 	struct fal_ring sq;
 	uint32_t sq_prod;
+	uint32_t sq_posted;
 	uint32_t max_sge;
 	uint32_t max_inline;
 	struct falcon_send_wqe *wr;
@@ -248,6 +250,7 @@ int fal_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		  struct ibv_recv_wr **bad);
 int fal_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 int fal_doorbell(struct fal_qp *qp);
+int fal_sq_publish(struct fal_qp *qp, uint32_t prod);
 bool fal_may_send(const struct ibv_qp *qp);
 struct falcon_send_wqe *fal_sq_next(struct fal_qp *qp, uint32_t index);
 

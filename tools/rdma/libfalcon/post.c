@@ -30,6 +30,23 @@ int fal_doorbell(struct fal_qp *qp)
 	return errno;
 }
 
+/*
+ * Posts the requests up to @prod. The kernel says when it wants to be told; else
+ * it looks by itself. 0, or an errno.
+ */
+int fal_sq_publish(struct fal_qp *qp, uint32_t prod)
+{
+	struct falcon_ring_hdr *hdr = qp->sq.hdr;
+	uint32_t new = prod - qp->sq_posted;
+
+	fal_store(&hdr->prod, prod);
+	qp->sq_posted = prod;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (prod - fal_load(&hdr->bell) - 1 < new)
+		return fal_doorbell(qp);
+	return 0;
+}
+
 /* A free slot at @index, or NULL: the queue is full. */
 struct falcon_send_wqe *fal_sq_next(struct fal_qp *qp, uint32_t index)
 {
@@ -185,8 +202,7 @@ int fal_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 			break;
 		}
 	}
-	fal_store(&qp->sq.hdr->prod, qp->sq_prod);
-	ring = fal_doorbell(qp);
+	ring = fal_sq_publish(qp, qp->sq_prod);
 	fal_unlock(&qp->sq_lock);
 	return err ? err : ring;
 }

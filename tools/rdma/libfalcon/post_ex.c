@@ -35,8 +35,7 @@ static int fal_wr_complete(struct ibv_qp_ex *qp_ex)
 
 	if (!err) {
 		qp->sq_prod = qp->wr_prod;
-		fal_store(&qp->sq.hdr->prod, qp->sq_prod);
-		err = fal_doorbell(qp);
+		err = fal_sq_publish(qp, qp->sq_prod);
 	}
 	fal_unlock(&qp->sq_lock);
 	return err;

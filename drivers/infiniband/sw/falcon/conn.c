@@ -526,12 +526,11 @@ static void fal_retry_work(struct work_struct *work)
 	struct fal_qp *qp = container_of(to_delayed_work(work), struct fal_qp,
 					 eng.retry);
 
-	if (!fal_connected_type(qp) || READ_ONCE(qp->eng.conn)) {
+	if (!fal_connected_type(qp) || READ_ONCE(qp->eng.conn) ||
+	    !READ_ONCE(qp->eng.live)) {
 		fal_req_kick(qp);
 		return;
 	}
-	if (!READ_ONCE(qp->eng.live))
-		return;
 	if (fal_too_late(qp)) {
 		fal_count(qp->dev, FAL_STAT_CONN_FAILED);
 		fal_req_give_up(qp);

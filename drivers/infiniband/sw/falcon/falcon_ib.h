@@ -505,6 +505,7 @@ void fal_cq_add(struct fal_cq *cq, const struct ib_wc *wc, bool solicited);
 
 /* sq.c */
 void fal_sq_fetch(struct fal_qp *qp);
+bool fal_sq_bell(struct fal_qp *qp, u32 more);
 struct fal_swqe *fal_sq_wqe(const struct fal_qp *qp, u32 index);
 void fal_sq_done(struct fal_qp *qp, struct fal_swqe *wqe,
 		 enum ib_wc_status status, u32 vendor_err);

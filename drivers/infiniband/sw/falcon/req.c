@@ -19,6 +19,16 @@
 /* Transactions that a queue pair has open at most */
 #define FAL_REQ_OPEN		256
 
+/*
+ * While so many are open, their completions will make the requester look for
+ * more: then posting rings once for a batch, which leaves as a train.
+ */
+#define FAL_BELL_OPEN		32
+#define FAL_BELL_BATCH		16
+
+/* So often requests that come meanwhile are seen to before others have a turn */
+#define FAL_KICK_ROUNDS		8
+
 /**
  * struct fal_txn - a transaction, at the head of its packet
  * @txn:	falcon.ko's
@@ -647,8 +657,23 @@ static void fal_req_drained(struct fal_qp *qp)
 		fal_qp_event(qp, IB_EVENT_SQ_DRAINED);
 }
 
-/* Submits and tells what there is. The connection to be flushed, or NULL. */
-static struct falcon_conn *fal_req_run(struct fal_qp *qp)
+/* True if requests were posted meanwhile that no doorbell announces. */
+static bool fal_req_bell(struct fal_qp *qp)
+{
+	struct fal_qp_eng *eng = &qp->eng;
+	bool busy = !fal_is_ud(qp) && eng->open >= FAL_BELL_OPEN;
+
+	if (!fal_sq_bell(qp, busy ? FAL_BELL_BATCH : 0))
+		return false;
+	return (fal_req_may(qp) && eng->next == fal_sq_head(qp)) ||
+	       (fal_in_error(qp) && !eng->open);
+}
+
+/*
+ * Submits and tells what there is. The connection to be flushed, or NULL; and
+ * whether there is more to do.
+ */
+static struct falcon_conn *fal_req_run(struct fal_qp *qp, bool *again)
 {
 	struct fal_qp_eng *eng = &qp->eng;
 	struct falcon_conn *flush = NULL;
@@ -662,6 +687,8 @@ static struct falcon_conn *fal_req_run(struct fal_qp *qp)
 	}
 	fal_req_reap(qp);
 	fal_req_drained(qp);
+	*again = fal_req_bell(qp) || eng->ud_again;
+	eng->ud_again = false;
 	return flush;
 }
 
@@ -687,16 +714,17 @@ void fal_req_kick(struct fal_qp *qp)
 {
 	struct falcon_conn *flush;
 	bool failed, again;
+	int rounds = 0;
 
 	do {
 		spin_lock_bh(&qp->eng.lock);
-		flush = fal_req_run(qp);
+		flush = fal_req_run(qp, &again);
 		failed = fal_in_error(qp);
-		again = qp->eng.ud_again;
-		qp->eng.ud_again = false;
 		spin_unlock_bh(&qp->eng.lock);
 		fal_req_after(qp, flush, failed);
-	} while (again);
+	} while (again && ++rounds < FAL_KICK_ROUNDS);
+	if (again)
+		mod_delayed_work(fal_eng_wq, &qp->eng.retry, 0);
 }
 
 /**

@@ -139,6 +139,30 @@ void fal_sq_fetch(struct fal_qp *qp)
 	}
 }
 
+/**
+ * fal_sq_bell - say when user space is to ring the doorbell
+ * @qp:		queue pair, a kernel consumer's too
+ * @more:	so many requests beyond those fetched may wait for the engine to
+ *		look by itself
+ *
+ * Context: as the engine serialises.
+ * Return: true if more than that has been posted meanwhile, and perhaps no
+ * doorbell rung.
+ */
+bool fal_sq_bell(struct fal_qp *qp, u32 more)
+{
+	struct fal_sq *sq = &qp->sq;
+	u32 bell = sq->head + more;
+
+	if (!sq->ring.hdr)
+		return false;
+	WRITE_ONCE(sq->ring.hdr->bell, bell);
+	/* Pairs with the barrier between posting and looking at the bell */
+	smp_mb();
+	return (s32)(READ_ONCE(sq->ring.hdr->prod) - bell) > 0 &&
+	       sq->head - sq->tail <= sq->mask;
+}
+
 static enum ib_wc_opcode fal_sq_wc_opcode(u32 opcode)
 {
 	switch (opcode) {
@@ -249,6 +273,7 @@ void fal_sq_reset(struct fal_qp *qp)
 	if (sq->ring.hdr) {
 		sq->head = READ_ONCE(sq->ring.hdr->prod);
 		WRITE_ONCE(sq->ring.hdr->cons, sq->head);
+		WRITE_ONCE(sq->ring.hdr->bell, sq->head);
 	}
 	sq->tail = sq->head;
 }
