@@ -439,6 +439,8 @@ static int fal_rc_request(struct falcon_listener *l, struct falcon_conn *conn,
 	}
 	spin_unlock_bh(&eng->lock);
 	req->fae = qp->fae;
+	/* timeout, retry_cnt and rnr_retry bound it (fal_conn_bounds()). */
+	req->txn_timeout_ms = FALCON_CM_NO_TIMEOUT;
 	*ulp = &fal_rc_ops;
 	*ulp_priv = qp;
 	return err;
@@ -454,6 +456,7 @@ static struct falcon_conn *fal_connect(struct fal_qp *qp)
 		.src_service = qp->ibqp.qp_num,
 		.ordered = qp->order == FALCON_QP_STRONG,
 		.loss = FALCON_CM_BY_SYSCTL,
+		.txn_timeout_ms = FALCON_CM_NO_TIMEOUT,
 		.security = qp->security,
 		.cred = qp->cred,
 		.fae = qp->fae,
@@ -592,12 +595,13 @@ void fal_conn_fail(struct fal_qp *qp, bool tell_peer)
 	if (tell_peer)
 		eng->telling = true;
 	telling = eng->telling;
-	spin_unlock_bh(&eng->lock);
-	fal_resp_flush(qp);
-	if (telling)
+	/* Not once it is reset: nobody would wait for that work. */
+	if (telling && eng->live)
 		queue_delayed_work(fal_eng_wq, &eng->shut,
 				   msecs_to_jiffies(FAL_TELL_MS));
-	else
+	spin_unlock_bh(&eng->lock);
+	fal_resp_flush(qp);
+	if (!telling)
 		fal_conn_drop(qp);
 }
 
@@ -762,14 +766,13 @@ int fal_eng_qp_init(struct fal_qp *qp)
 
 /**
  * fal_eng_qp_exit() - a queue pair goes
- * @qp:	queue pair that cannot be found any more
+ * @qp:	queue pair that cannot be found any more; somebody may still hold it
  *
  * Context: process, may sleep.
  */
 void fal_eng_qp_exit(struct fal_qp *qp)
 {
 	fal_eng_to_reset(qp);
-	kvfree(qp->eng.slots);
 }
 
 /**

@@ -130,6 +130,7 @@ enum fal_rx_msg {
  * @rd_open:	reads and atomics that have not completed
  * @tx_sn:	next Sequence Number
  * @rmsn:	next RMSN of sends
+ * @rmsn_done:	of those, the oldest that has not completed
  * @rd_rmsn:	next RMSN of reads and atomics
  * @wait_node:	UD: in fal_dev_eng::waiters
  * @ud_flush:	UD: connection that submitted packets wait in, held
@@ -175,6 +176,7 @@ struct fal_qp_eng {
 	u32 rd_open;
 	u32 tx_sn;
 	u32 rmsn;
+	u32 rmsn_done;
 	u32 rd_rmsn;
 	struct list_head wait_node;
 	struct falcon_conn *ud_flush;
@@ -198,6 +200,7 @@ struct fal_qp_eng {
  * @open:	transactions that have not completed
  * @issued:	all of it is submitted
  * @read:	counts in fal_qp_eng::rd_open
+ * @rmsn:	has one
  * @status:	what it will complete with
  * @vendor_err:	enum falcon_cmpl of the transaction that failed
  */
@@ -205,6 +208,7 @@ struct fal_swqe_eng {
 	u32 open;
 	bool issued;
 	bool read;
+	bool rmsn;
 	enum ib_wc_status status;
 	u32 vendor_err;
 };
@@ -257,6 +261,7 @@ bool fal_req_waiting(struct fal_qp *qp);
 void fal_req_give_up(struct fal_qp *qp);
 void fal_req_batch(struct falcon_conn *conn);
 void fal_req_reset(struct fal_qp *qp);
+void fal_req_forget(struct fal_qp *qp);
 
 /* resp.c */
 void fal_resp_deliver(struct falcon_conn *conn, struct falcon_rxpkt *rx,

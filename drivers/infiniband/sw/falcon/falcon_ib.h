@@ -506,6 +506,7 @@ void fal_cq_add(struct fal_cq *cq, const struct ib_wc *wc, bool solicited);
 /* sq.c */
 void fal_sq_fetch(struct fal_qp *qp);
 bool fal_sq_bell(struct fal_qp *qp, u32 more);
+void fal_sq_reset(struct fal_qp *qp);
 struct fal_swqe *fal_sq_wqe(const struct fal_qp *qp, u32 index);
 void fal_sq_done(struct fal_qp *qp, struct fal_swqe *wqe,
 		 enum ib_wc_status status, u32 vendor_err);
@@ -549,6 +550,7 @@ void fal_eng_to_sqd(struct fal_qp *qp);
 void fal_eng_to_err(struct fal_qp *qp);
 void fal_eng_to_reset(struct fal_qp *qp);
 void fal_eng_kick(struct fal_qp *qp);
+void fal_eng_srq_gone(struct fal_srq *srq);
 int fal_eng_ah_init(struct fal_ah *ah);
 void fal_eng_ah_exit(struct fal_ah *ah);
 

@@ -44,7 +44,6 @@ void fal_cq_clean(struct fal_cq *cq, const struct fal_qp *qp);
 /* sq.c */
 int fal_sq_init(struct fal_qp *qp, const struct ib_qp_cap *cap,
 		struct ib_udata *udata);
-void fal_sq_reset(struct fal_qp *qp);
 void fal_sq_exit(struct fal_qp *qp);
 int fal_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad);

@@ -335,13 +335,14 @@ static int fal_dev_register(struct fal_dev *dev, const char *name,
 {
 	int err;
 
+	/* First of all: dealloc_driver runs whatever fails. */
+	err = fal_eng_dev_init(dev);
+	if (err)
+		return err;
 	dev->stats = alloc_percpu(struct fal_stats);
 	if (!dev->stats)
 		return -ENOMEM;
 	err = ib_device_set_netdev(&dev->ibdev, ndev, 1);
-	if (err)
-		goto free_stats;
-	err = fal_eng_dev_init(dev);
 	if (err)
 		goto free_stats;
 	netdev_hold(ndev, &dev->tracker, GFP_KERNEL);

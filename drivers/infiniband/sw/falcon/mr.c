@@ -458,6 +458,8 @@ int fal_dealloc_mw(struct ib_mw *ibmw)
 	fal_mr_hide(mw);
 	spin_lock_bh(&mw->lock);
 	fal_mw_unbind(mw);
+	/* Of no domain: whoever has found it before does not bind it now. */
+	mw->pd = NULL;
 	spin_unlock_bh(&mw->lock);
 	synchronize_rcu();
 	return 0;

@@ -271,6 +271,7 @@ static int fal_qp_tell(struct fal_qp *qp, struct ib_udata *udata)
 
 static void fal_qp_free_queues(struct fal_qp *qp)
 {
+	kvfree(qp->eng.slots);
 	fal_rq_exit(&qp->rq);
 	fal_sq_exit(qp);
 }
@@ -338,12 +339,20 @@ modes:
 	return err;
 }
 
+static void fal_qp_set_reset(struct fal_qp *qp)
+{
+	spin_lock_irq(&qp->lock);
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
+	spin_unlock_irq(&qp->lock);
+}
+
 /* ib_device_ops::destroy_qp */
 int fal_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct fal_qp *qp = to_fal_qp(ibqp);
 
 	xa_erase_irq(&qp->dev->qps, ibqp->qp_num);
+	fal_qp_set_reset(qp);
 	fal_eng_qp_exit(qp);
 	fal_qp_put(qp);
 	wait_for_completion(&qp->idle);
@@ -462,11 +471,9 @@ static bool fal_qp_move(struct fal_qp *qp, enum ib_qp_state from,
 
 static void fal_qp_reset(struct fal_qp *qp)
 {
-	spin_lock_irq(&qp->lock);
-	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	spin_unlock_irq(&qp->lock);
+	fal_qp_set_reset(qp);
 	fal_eng_to_reset(qp);
-	fal_sq_reset(qp);
+	fal_req_forget(qp);
 	fal_rq_reset(&qp->rq);
 	qp->last_wqe = false;
 }

@@ -276,8 +276,10 @@ static enum fal_go fal_push_skb(struct fal_qp *qp, struct fal_swqe *wqe,
 	go = fal_submitted(qp, wqe, skb,
 			   falcon_push_more(eng->conn, &t->txn, skb));
 	/* 8.3.2: after the last packet of what takes a receive request */
-	if (go == FAL_GO_ON && flags & FAL_OPF_LAST && flags & FAL_H_SETH)
+	if (go == FAL_GO_ON && flags & FAL_OPF_LAST && flags & FAL_H_SETH) {
 		eng->rmsn++;
+		wqe->eng.rmsn = true;
+	}
 	return go;
 }
 
@@ -444,6 +446,18 @@ static enum fal_go fal_atomic(struct fal_qp *qp, struct fal_swqe *wqe)
  * The queue
  */
 
+/*
+ * A weakly ordered target follows so many messages: one beyond would look as if
+ * there were no receive request for it.
+ */
+static bool fal_beyond_window(const struct fal_qp *qp,
+			      const struct fal_swqe *wqe)
+{
+	return qp->order == FALCON_QP_WEAK &&
+	       qp->eng.rmsn - qp->eng.rmsn_done >= FAL_RX_WINDOW &&
+	       !fal_is_read(wqe) && wqe->w.opcode != IB_WR_RDMA_WRITE;
+}
+
 /* A request's turn has come; false: not yet. */
 static bool fal_wqe_start(struct fal_qp *qp, struct fal_swqe *wqe)
 {
@@ -453,6 +467,8 @@ static bool fal_wqe_start(struct fal_qp *qp, struct fal_swqe *wqe)
 	if (eng->off || wqe->eng.open)
 		return true;
 	if (wqe->w.flags & FALCON_SEND_FENCE && eng->rd_open)
+		return false;
+	if (fal_beyond_window(qp, wqe))
 		return false;
 	if (read && !wqe->eng.read &&
 	    eng->rd_open >= max_t(u32, qp->attr.max_rd_atomic, 1))
@@ -593,6 +609,8 @@ static void fal_wqe_done(struct fal_qp *qp, struct fal_swqe *wqe)
 
 	if (wqe->eng.read)
 		qp->eng.rd_open--;
+	if (wqe->eng.rmsn)
+		qp->eng.rmsn_done++;
 	if (fal_in_error(qp) && status)
 		status = IB_WC_WR_FLUSH_ERR;
 	if (status && fal_ends_qp(qp, status))
@@ -608,20 +626,23 @@ static bool fal_wqe_over(const struct fal_swqe *wqe)
 /*
  * What is over is told: in order, or with an unordered queue pair at once.
  * Whatever waits behind a request that failed is flushed once nothing of the
- * queue pair is under way.
+ * queue pair is under way. True if it was any.
  */
-static void fal_req_reap(struct fal_qp *qp)
+static bool fal_req_reap(struct fal_qp *qp)
 {
 	struct fal_qp_eng *eng = &qp->eng;
 	struct fal_swqe *wqe;
+	bool some = false;
 	u32 i;
 
 	for (i = qp->sq.tail; i != eng->next; i++) {
 		wqe = fal_sq_wqe(qp, i);
-		if (fal_wqe_over(wqe))
+		if (fal_wqe_over(wqe)) {
 			fal_wqe_done(qp, wqe);
-		else if (!wqe->done && qp->order != FALCON_QP_UNORDERED)
+			some = true;
+		} else if (!wqe->done && qp->order != FALCON_QP_UNORDERED) {
 			break;
+		}
 	}
 	/* One that failed half way is over, too. */
 	if (eng->halted && !eng->open && eng->next != fal_sq_head(qp) &&
@@ -641,6 +662,7 @@ static void fal_req_reap(struct fal_qp *qp)
 		eng->off = 0;
 		eng->rd_open = 0;
 	}
+	return some;
 }
 
 /* In SQD: is all over that was begun? Then the consumer may want to know. */
@@ -677,18 +699,22 @@ static struct falcon_conn *fal_req_run(struct fal_qp *qp, bool *again)
 {
 	struct fal_qp_eng *eng = &qp->eng;
 	struct falcon_conn *flush = NULL;
+	bool some;
 
 	lockdep_assert_held(&eng->lock);
-	if (fal_req_submit(qp) && eng->conn && falcon_conn_get(eng->conn))
+	/* What is over makes room: for reads, behind fences, in the ring. */
+	fal_req_reap(qp);
+	some = fal_req_submit(qp);
+	if (some && eng->conn && falcon_conn_get(eng->conn))
 		flush = eng->conn;
 	if (eng->ud_flush) {
 		flush = eng->ud_flush;
 		eng->ud_flush = NULL;
 	}
-	fal_req_reap(qp);
-	fal_req_drained(qp);
-	*again = fal_req_bell(qp) || eng->ud_again;
+	*again = fal_req_reap(qp) && some && fal_req_may(qp);
+	*again |= fal_req_bell(qp) || eng->ud_again;
 	eng->ud_again = false;
+	fal_req_drained(qp);
 	return flush;
 }
 
@@ -939,15 +965,11 @@ void fal_req_batch(struct falcon_conn *conn)
 	falcon_flush(conn);
 }
 
-/**
- * fal_req_reset() - begin anew
- * @qp:	queue pair without a connection
- */
-void fal_req_reset(struct fal_qp *qp)
+static void fal_req_begin(struct fal_qp *qp)
 {
 	struct fal_qp_eng *eng = &qp->eng;
 
-	spin_lock_bh(&eng->lock);
+	lockdep_assert_held(&eng->lock);
 	eng->halted = false;
 	eng->draining = false;
 	eng->next = qp->sq.tail;
@@ -956,6 +978,31 @@ void fal_req_reset(struct fal_qp *qp)
 	eng->rd_open = 0;
 	eng->tx_sn = FAL_FIRST_SN;
 	eng->rmsn = FAL_FIRST_RMSN;
+	eng->rmsn_done = FAL_FIRST_RMSN;
 	eng->rd_rmsn = FAL_FIRST_RMSN;
-	spin_unlock_bh(&eng->lock);
+}
+
+/**
+ * fal_req_reset() - begin anew
+ * @qp:	queue pair without a connection
+ */
+void fal_req_reset(struct fal_qp *qp)
+{
+	spin_lock_bh(&qp->eng.lock);
+	fal_req_begin(qp);
+	spin_unlock_bh(&qp->eng.lock);
+}
+
+/**
+ * fal_req_forget() - forget all that was posted, without completions
+ * @qp:	queue pair in RESET, without a connection
+ *
+ * Doorbells may ring meanwhile.
+ */
+void fal_req_forget(struct fal_qp *qp)
+{
+	spin_lock_bh(&qp->eng.lock);
+	fal_sq_reset(qp);
+	fal_req_begin(qp);
+	spin_unlock_bh(&qp->eng.lock);
 }

@@ -29,6 +29,12 @@ struct fal_resp {
 	struct falcon_rxpkt *rx;
 };
 
+/*
+ * Pulls taken whose data waits for room, of a queue pair; as many as an honest
+ * peer has open. Others stay with falcon.ko, which holds its peer back.
+ */
+#define FAL_RESP_WAIT	256
+
 #define FAL_RESP_ROOM	ALIGN(sizeof(struct fal_resp), 8)
 
 /* What is being answered */
@@ -90,6 +96,11 @@ static bool fal_respond_now(struct falcon_conn *conn, struct fal_resp *r)
 	return true;
 }
 
+static bool fal_resps_full(const struct fal_qp *qp)
+{
+	return skb_queue_len(&qp->eng.resps) >= FAL_RESP_WAIT;
+}
+
 /* A response, or it waits behind those that do. */
 static void fal_respond(struct fal_qp *qp, struct falcon_conn *conn,
 			struct fal_resp *r)
@@ -134,7 +145,7 @@ static bool fal_respond_error(struct fal_in *in, u8 code)
 	fal_resp_hdr(in, FAL_OP_READ_RESP_ONLY, &h);
 	h.ce = true;
 	n = fal_hdr_len(h.op);
-	if (in->rx->req_len < n + sizeof(why))
+	if (in->rx->req_len < n + sizeof(why) || fal_resps_full(in->qp))
 		return false;
 	skb = fal_skb_alloc(FAL_RESP_ROOM, n, sizeof(why));
 	if (!skb)
@@ -272,12 +283,12 @@ static void fal_slot_last(struct fal_in *in, struct fal_slot *s)
 		s->status = IB_WC_REM_ABORT_ERR;
 }
 
-static enum fal_verdict fal_slot_invalidate(struct fal_in *in,
+static enum fal_verdict fal_slot_invalidate(struct fal_qp *qp,
 					    struct fal_slot *s)
 {
 	if (s->status || !(s->flags & FAL_H_IETH))
 		return FAL_V_TAKEN;
-	if (!fal_mr_invalidate(in->qp, s->inv_rkey, true))
+	if (!fal_mr_invalidate(qp, s->inv_rkey, true))
 		return FAL_V_TAKEN;
 	s->status = IB_WC_LOC_PROT_ERR;
 	return FAL_V_ACCESS;
@@ -311,13 +322,16 @@ static enum fal_verdict fal_strong_send(struct fal_in *in)
 		return FAL_V_INVALID;
 	if (in->flags & FAL_OPF_FIRST && !fal_slot_take(in, s))
 		return FAL_V_RNR;
+	/* Its first packet was refused. */
+	if (!s->taken)
+		return FAL_V_INVALID;
 	if (!s->status && in->h.offset != s->bytes)
 		s->status = IB_WC_LOC_LEN_ERR;
 	v = fal_slot_place(in, s);
 	if (!(in->flags & FAL_OPF_LAST))
 		return v;
 	fal_slot_last(in, s);
-	v2 = fal_slot_invalidate(in, s);
+	v2 = fal_slot_invalidate(in->qp, s);
 	fal_slot_complete(in->qp, s);
 	return v ? v : v2;
 }
@@ -397,35 +411,42 @@ static bool fal_weak_take(struct fal_in *in)
 
 static bool fal_weak_over(const struct fal_qp *qp, const struct fal_slot *s)
 {
-	return s->taken && s->last && s->bytes == s->total &&
+	/* Of one in error not all was placed; it has come all the same. */
+	return s->taken && s->last && (s->status || s->bytes == s->total) &&
 	       (s32)(s->last_sn - qp->eng.rx_sn) < 0;
 }
 
-static void fal_weak_complete(struct fal_qp *qp)
+/*
+ * What is over completes, and a key that it names ends with it: what was sent
+ * before may use it until then. The first error of that.
+ */
+static enum fal_verdict fal_weak_complete(struct fal_qp *qp)
 {
+	enum fal_verdict v = FAL_V_TAKEN, v2;
 	struct fal_qp_eng *eng = &qp->eng;
 	struct fal_slot *s;
 
 	while (fal_weak_over(qp, (s = fal_slot(qp, eng->rx_rmsn)))) {
+		v2 = fal_slot_invalidate(qp, s);
+		v = v ? v : v2;
 		fal_slot_complete(qp, s);
 		eng->rx_rmsn++;
 	}
+	return v;
 }
 
 static enum fal_verdict fal_weak_send(struct fal_in *in)
 {
 	struct fal_slot *s;
-	enum fal_verdict v, v2;
+	enum fal_verdict v;
 
 	if (!fal_weak_take(in))
 		return FAL_V_RNR;
 	s = fal_slot(in->qp, in->h.rmsn);
 	v = fal_slot_place(in, s);
-	if (!(in->flags & FAL_OPF_LAST))
-		return v;
-	fal_slot_last(in, s);
-	v2 = fal_slot_invalidate(in, s);
-	return v ? v : v2;
+	if (in->flags & FAL_OPF_LAST)
+		fal_slot_last(in, s);
+	return v;
 }
 
 static enum fal_verdict fal_weak_write(struct fal_in *in)
@@ -455,14 +476,14 @@ static bool fal_weak_sn(struct fal_in *in)
 	return ahead < FAL_SN_WINDOW;
 }
 
-static void fal_weak_next(struct fal_in *in)
+static enum fal_verdict fal_weak_next(struct fal_in *in)
 {
 	struct fal_qp_eng *eng = &in->qp->eng;
 
 	__set_bit(in->h.sn % FAL_SN_WINDOW, eng->rx_seen);
 	while (__test_and_clear_bit(eng->rx_sn % FAL_SN_WINDOW, eng->rx_seen))
 		eng->rx_sn++;
-	fal_weak_complete(in->qp);
+	return fal_weak_complete(in->qp);
 }
 
 /*
@@ -493,7 +514,7 @@ static enum fal_verdict fal_loose_push(struct fal_in *in)
 		v = fal_slot_place(in, s);
 	}
 	fal_slot_last(in, s);
-	v2 = fal_slot_invalidate(in, s);
+	v2 = fal_slot_invalidate(in->qp, s);
 	fal_slot_complete(in->qp, s);
 	return v ? v : v2;
 }
@@ -666,6 +687,8 @@ static enum fal_verdict fal_in_execute(struct fal_in *in)
 
 	if (!fal_in_pd(in))
 		return FAL_V_INVALID;
+	if (!(in->flags & FAL_OPF_PUSH) && fal_resps_full(in->qp))
+		return FAL_V_RNR;
 	if (in->flags & FAL_OPF_PUSH)
 		v = fal_push_in(in);
 	else if (in->flags & FAL_H_RETH)
@@ -694,12 +717,14 @@ static enum fal_verdict fal_in_order(struct fal_in *in)
 	return FAL_V_TAKEN;
 }
 
-static void fal_in_next(struct fal_in *in)
+/* What completes by it may yet be in error. */
+static enum fal_verdict fal_in_next(struct fal_in *in)
 {
 	if (fal_ordered(in->qp))
 		fal_strong_next(in);
 	else if (in->qp->order == FALCON_QP_WEAK)
-		fal_weak_next(in);
+		return fal_weak_next(in);
+	return FAL_V_TAKEN;
 }
 
 static u8 fal_verdict_nak(enum fal_verdict v)
@@ -714,20 +739,22 @@ static u8 fal_verdict_nak(enum fal_verdict v)
 	}
 }
 
-/* Ends the message in error, and in verbs-compatible mode the queue pair. */
-static bool fal_in_failed(struct fal_in *in, enum fal_verdict v)
+/* An error ends the queue pair, which is so in verbs-compatible mode. */
+static bool fal_in_ends(struct fal_qp *qp, enum fal_verdict v)
 {
-	struct fal_qp *qp = in->qp;
-
-	if (v == FAL_V_ACCESS)
-		fal_count(qp->dev, FAL_STAT_RX_ACCESS);
-	fal_answer_error(in, fal_verdict_nak(v));
-	if (fal_cie(qp))
-		return false;
 	if (fal_qp_set_error(qp))
 		fal_qp_event(qp, v == FAL_V_ACCESS ? IB_EVENT_QP_ACCESS_ERR :
 						     IB_EVENT_QP_REQ_ERR);
 	return true;
+}
+
+/* Ends the message in error, and in verbs-compatible mode the queue pair. */
+static bool fal_in_failed(struct fal_in *in, enum fal_verdict v)
+{
+	if (v == FAL_V_ACCESS)
+		fal_count(in->qp->dev, FAL_STAT_RX_ACCESS);
+	fal_answer_error(in, fal_verdict_nak(v));
+	return !fal_cie(in->qp) && fal_in_ends(in->qp, v);
 }
 
 static bool fal_state_receives(const struct fal_qp *qp)
@@ -746,7 +773,8 @@ static bool fal_state_receives(const struct fal_qp *qp)
 /* True if the queue pair has come to its end by this. */
 static bool fal_in_handle(struct fal_in *in)
 {
-	enum fal_verdict v;
+	enum fal_verdict v, late;
+	bool ordered;
 
 	if (!fal_in_parse(in)) {
 		fal_count(in->qp->dev, FAL_STAT_RX_BAD_HDR);
@@ -764,14 +792,22 @@ static bool fal_in_handle(struct fal_in *in)
 		return false;
 	}
 	v = fal_in_order(in);
-	if (v == FAL_V_TAKEN)
+	ordered = v == FAL_V_TAKEN;
+	if (ordered)
 		v = fal_in_execute(in);
 	if (v == FAL_V_RNR) {
 		fal_answer_rnr(in);
 		return false;
 	}
-	fal_in_next(in);
-	return v != FAL_V_TAKEN && fal_in_failed(in, v);
+	/* 6.3: no way leads back from a wrong sequence, in neither mode. */
+	if (!ordered) {
+		fal_answer_error(in, fal_verdict_nak(v));
+		return fal_in_ends(in->qp, v);
+	}
+	late = fal_in_next(in);
+	if (v != FAL_V_TAKEN)
+		return fal_in_failed(in, v);
+	return late && !fal_cie(in->qp) && fal_in_ends(in->qp, late);
 }
 
 /**
@@ -881,6 +917,47 @@ void fal_resp_flush(struct fal_qp *qp)
 	fal_slots_end(qp, true);
 	fal_rq_flush(qp);
 	spin_unlock_bh(&qp->eng.rx_lock);
+}
+
+static bool fal_holds_srq(struct fal_qp *qp, const struct fal_srq *srq)
+{
+	struct fal_qp_eng *eng = &qp->eng;
+	bool holds = false;
+	u32 i;
+
+	spin_lock_bh(&eng->rx_lock);
+	for (i = 0; i < eng->nr_slots; i++)
+		holds |= eng->slots[i].taken && eng->slots[i].srq == srq;
+	spin_unlock_bh(&eng->rx_lock);
+	return holds;
+}
+
+/**
+ * fal_eng_srq_gone() - a shared receive queue of XRC is destroyed
+ * @srq:	cannot be found any more
+ *
+ * A message that it has a part of will not end there: its queue pair does.
+ *
+ * Context: process.
+ */
+void fal_eng_srq_gone(struct fal_srq *srq)
+{
+	struct fal_dev *dev = srq->dev;
+	unsigned long qpn;
+	struct fal_qp *qp;
+
+	xa_for_each(&dev->qps, qpn, qp) {
+		qp = fal_qp_get(dev, qpn);
+		if (!qp)
+			continue;
+		if (fal_holds_srq(qp, srq)) {
+			if (fal_qp_set_error(qp))
+				fal_qp_event(qp, IB_EVENT_QP_FATAL);
+			fal_conn_fail(qp, false);
+			fal_req_kick(qp);
+		}
+		fal_qp_put(qp);
+	}
 }
 
 /**

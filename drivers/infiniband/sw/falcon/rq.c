@@ -287,12 +287,13 @@ void fal_srq_put(struct fal_srq *srq)
 		complete(&srq->idle);
 }
 
+/* Nobody finds it yet. */
 static int fal_srq_number(struct fal_srq *srq)
 {
 	struct fal_dev *dev = srq->dev;
 	int err;
 
-	err = xa_alloc_cyclic_irq(&dev->srqs, &srq->nr, srq,
+	err = xa_alloc_cyclic_irq(&dev->srqs, &srq->nr, NULL,
 				  XA_LIMIT(1, 0xffffff), &dev->next_srqn,
 				  GFP_KERNEL);
 	if (err < 0)
@@ -328,13 +329,18 @@ int fal_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	}
 	attr->max_wr = srq->rq.max_wr;
 	attr->max_sge = srq->rq.max_sge;
-	if (!udata)
-		return 0;
-	fal_ring_tell(&srq->rq.ring, &resp.ring);
-	resp.srqn = srq->nr;
-	err = ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
-	if (!err)
-		return 0;
+	if (udata) {
+		fal_ring_tell(&srq->rq.ring, &resp.ring);
+		resp.srqn = srq->nr;
+		err = ib_copy_to_udata(udata, &resp,
+				       min(sizeof(resp), udata->outlen));
+		if (err)
+			goto forget;
+	}
+	if (srq->nr)
+		xa_store_irq(&srq->dev->srqs, srq->nr, srq, GFP_KERNEL);
+	return 0;
+forget:
 	if (srq->nr)
 		xa_erase_irq(&srq->dev->srqs, srq->nr);
 free:
@@ -448,8 +454,10 @@ int fal_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct fal_srq *srq = to_fal_srq(ibsrq);
 
-	if (srq->nr)
+	if (srq->nr) {
 		xa_erase_irq(&srq->dev->srqs, srq->nr);
+		fal_eng_srq_gone(srq);
+	}
 	fal_srq_put(srq);
 	wait_for_completion(&srq->idle);
 	fal_rq_exit(&srq->rq);

@@ -226,7 +226,9 @@ void fal_sq_done(struct fal_qp *qp, struct fal_swqe *wqe,
 
 	tell = fal_sq_wc(qp, wqe, status, vendor_err, &wc);
 	wqe->done = true;
-	while (tail != READ_ONCE(sq->head) && fal_sq_wqe(qp, tail)->done)
+	/* Pairs with the release in posting: a slot is seen as it is then. */
+	while (tail != smp_load_acquire(&sq->head) &&
+	       fal_sq_wqe(qp, tail)->done)
 		tail++;
 	/* The slots are free from here on. */
 	smp_store_release(&sq->tail, tail);
@@ -264,7 +266,9 @@ void fal_sq_flush(struct fal_qp *qp)
 
 /**
  * fal_sq_reset - forget all requests, without completions
- * @qp:	queue pair that the engine has reset
+ * @qp:	queue pair that the engine resets
+ *
+ * Context: as the engine serialises.
  */
 void fal_sq_reset(struct fal_qp *qp)
 {
@@ -449,8 +453,15 @@ int fal_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	unsigned long flags;
 	int err = 0;
 
+	/* An XRC target has no send queue; nor has it anything of user space. */
+	if (!qp->sq.wqes) {
+		*bad = wr;
+		return -EINVAL;
+	}
 	if (qp->sq.ring.hdr || ibqp->uobject) {
-		fal_eng_kick(qp);
+		/* Before RTS nothing is begun, and that looks by itself. */
+		if (fal_may_post_send(qp))
+			fal_eng_kick(qp);
 		return 0;
 	}
 	if (!fal_may_post_send(qp)) {

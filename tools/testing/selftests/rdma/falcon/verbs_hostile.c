@@ -3,11 +3,14 @@
  * A hostile user: its rings are written over, indices and requests alike, while
  * doorbells ring. The neighbour must not feel it.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "verbs.h"
 #include "falcon.h"
 
@@ -120,6 +123,89 @@ static bool neighbour_of_a_hostile_ring_goes_on(void)
 	return true;
 }
 
+/* POST_SEND as uverbs has it, with a request inside or, as a doorbell, none */
+static int write_post_send(uint32_t qp_handle, bool request)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_post_send cmd;
+		struct ib_uverbs_send_wr wr;
+	} c = {
+		.hdr.command	= IB_USER_VERBS_CMD_POST_SEND,
+		.cmd.qp_handle	= qp_handle,
+		.cmd.wqe_size	= sizeof(struct ib_uverbs_send_wr),
+		.cmd.wr_count	= request,
+		.wr.opcode	= IB_UVERBS_WR_SEND,
+	};
+	struct ib_uverbs_post_send_resp resp;
+	size_t n = request ? sizeof(c) : sizeof(c) - sizeof(c.wr);
+
+	c.cmd.response = (uintptr_t)&resp;
+	c.hdr.in_words = n / 4;
+	c.hdr.out_words = sizeof(resp) / 4;
+	return write(vctx->cmd_fd, &c, n) == (ssize_t)n ? 0 : errno;
+}
+
+static bool to_error(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	return !ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
+static bool requests_for_a_target_of_xrc_are_refused(void)
+{
+	struct ibv_xrcd_init_attr xrcd_attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1, .oflags = O_CREAT,
+	};
+	struct ibv_qp_init_attr_ex init = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+	};
+	struct ibv_qp *qp;
+
+	CHECK(init.xrcd = ibv_open_xrcd(vctx, &xrcd_attr));
+	CHECK(qp = ibv_create_qp_ex(vctx, &init));
+	CHECK(!vqp_to_init(qp) && to_error(qp));
+	CHECK(write_post_send(qp->handle, true) == EINVAL);
+	CHECK(write_post_send(qp->handle, false) == EINVAL);
+	CHECK(!ibv_destroy_qp(qp) && !ibv_close_xrcd(init.xrcd));
+	return true;
+}
+
+/* An index written over before RESET: nobody counts up to it slot by slot. */
+static bool reset_forgets_a_scribbled_index(void)
+{
+	struct ibv_qp_init_attr init = {
+		.qp_type = IBV_QPT_RC, .cap = { .max_send_wr = 1 },
+	};
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+	time_t begin = time(NULL);
+	struct fal_qp *qp;
+	struct vqp v;
+	int i;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
+	init.send_cq = v.cq;
+	init.recv_cq = v.cq;
+	ibv_destroy_qp(v.qp);
+	CHECK(v.qp = ibv_create_qp(vpd, &init));
+	qp = container_of(v.qp, struct fal_qp, vqp.qp);
+	CHECK(!vqp_to_init(v.qp));
+	qp->sq.hdr->prod = 1;
+	CHECK(to_error(v.qp));
+	qp->sq.hdr->prod = 2;
+	CHECK(!ibv_modify_qp(v.qp, &reset, IBV_QP_STATE));
+	for (i = 0; i < 4; i++)
+		CHECK(!write_post_send(v.qp->handle, false));
+	CHECK(!vqp_to_init(v.qp) && to_error(v.qp));
+	CHECK(!write_post_send(v.qp->handle, false));
+	vqp_close(&v);
+	CHECK(time(NULL) - begin < 20);
+	return true;
+}
+
 /* The layout is what the header says, to the byte. */
 static bool rings_lie_as_the_abi_says(void)
 {
@@ -154,9 +240,13 @@ int hostile_main(void)
 		{ "rings_lie_as_the_abi_says", rings_lie_as_the_abi_says },
 		{ "neighbour_of_a_hostile_ring_goes_on",
 		  neighbour_of_a_hostile_ring_goes_on },
+		{ "requests_for_a_target_of_xrc_are_refused",
+		  requests_for_a_target_of_xrc_are_refused },
+		{ "reset_forgets_a_scribbled_index",
+		  reset_forgets_a_scribbled_index },
 	};
 
 	seed = time(NULL);
 	vsay("seed %u", seed);
-	return vtests_run(tests, 2);
+	return vtests_run(tests, sizeof(tests) / sizeof(*tests));
 }

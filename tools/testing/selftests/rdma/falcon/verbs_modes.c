@@ -296,6 +296,38 @@ static bool message_that_fails_half_way_ends_at_both_ends(void)
 	return true;
 }
 
+/* 6.3: a message for which the receive request has no room ends alone. */
+static bool message_too_long_ends_alone(enum falcon_qp_order order)
+{
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LARGE, order, FALCON_QP_COMPLETE_IN_ERROR));
+	fill(&a);
+	sge = sge_of(&a, 0, LARGE);
+	CHECK(!post_recv(&b, 1, 0, LARGE / 2) && !post_recv(&b, 2, 0, LARGE));
+	CHECK(!post(&a, IBV_WR_SEND, 1, &sge, 1, NULL, 0, 0));
+	CHECK(completes(&a, &wc, IBV_WC_REM_INV_REQ_ERR) && wc.wr_id == 1);
+	CHECK(completes(&b, &wc, IBV_WC_LOC_LEN_ERR) && wc.wr_id == 1);
+	CHECK(!post(&a, IBV_WR_SEND, 2, &sge, 1, NULL, 0, 0));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 2);
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS) && wc.wr_id == 2);
+	CHECK(!memcmp(a.buf, b.buf, LARGE));
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool message_too_long_ends_alone_strong(void)
+{
+	return message_too_long_ends_alone(FALCON_QP_STRONG);
+}
+
+static bool message_too_long_ends_alone_weak(void)
+{
+	return message_too_long_ends_alone(FALCON_QP_WEAK);
+}
+
 /* Without it the same ends the queue pair. */
 static bool verbs_errors_flush_what_follows(void)
 {
@@ -377,6 +409,8 @@ int modes_main(void)
 		T(complete_in_error_goes_on_weak),
 		T(complete_in_error_goes_on_unordered),
 		T(message_that_fails_half_way_ends_at_both_ends),
+		T(message_too_long_ends_alone_strong),
+		T(message_too_long_ends_alone_weak),
 		T(verbs_errors_flush_what_follows),
 		T(policy_of_a_queue_pair_is_its_own),
 		T(congestion_control_of_a_queue_pair_is_its_own),

@@ -4,6 +4,8 @@
  * queue pair, transfers within the device.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -435,22 +437,142 @@ static bool rnr_retry_bounds_the_wait_for_a_receive_request(void)
 	return rnr_retry_is(3);
 }
 
+/* And no other time-out of transactions ends it. */
 static bool rnr_retry_7_waits_for_ever(void)
 {
+	static const char set[] =
+		"ip netns exec $A sysctl -q net.falcon.txn_timeout_ms=";
 	struct ibv_recv_wr *bad, recv = { .wr_id = 5 };
 	long before = vcounter("rx_rnr");
+	char command[100];
 	struct vqp a, b;
 	struct ibv_wc wc;
 
+	snprintf(command, sizeof(command), "%s1000", set);
+	CHECK(!system(command));
 	CHECK(open_rnr(&a, &b, 7));
 	CHECK(!send_nothing(&a, 1));
 	CHECK(counts_to("rx_rnr", before + 20));
+	sleep(3);
+	snprintf(command, sizeof(command), "%s30000", set);
+	CHECK(!system(command));
 	CHECK(!ibv_poll_cq(a.cq, 1, &wc));
 	CHECK(!ibv_post_recv(b.qp, &recv, &bad));
 	CHECK(vqp_poll(b.cq, &wc, 60) == 1 && wc.wr_id == 5 && !wc.status);
 	CHECK(vqp_poll(a.cq, &wc, 60) == 1 && wc.wr_id == 1 && !wc.status);
 	vqp_close(&a);
 	vqp_close(&b);
+	return true;
+}
+
+/* Of an initiator or target of XRC, which has not all attributes */
+static int xrc_connect(struct ibv_qp *qp, uint32_t peer, int rtr, int rts)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state		= IBV_QPS_RTR,
+		.path_mtu		= IBV_MTU_1024,
+		.dest_qp_num		= peer,
+		.min_rnr_timer		= 1,
+		.timeout		= 14,
+		.retry_cnt		= 7,
+		.rnr_retry		= 7,
+		.ah_attr = {
+			.is_global	= 1,
+			.port_num	= 1,
+			.grh = { .sgid_index = vgid, .hop_limit = 64 },
+		},
+	};
+	int err = ibv_query_gid(vctx, 1, vgid, &attr.ah_attr.grh.dgid);
+
+	if (!err)
+		err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
+				    IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				    IBV_QP_RQ_PSN | rtr);
+	attr.qp_state = IBV_QPS_RTS;
+	return err ? err : ibv_modify_qp(qp, &attr, IBV_QP_STATE |
+					 IBV_QP_TIMEOUT | IBV_QP_SQ_PSN | rts);
+}
+
+/* A domain, queue and both queue pairs; @v has memory and completion queue. */
+struct xrc {
+	struct vqp v;
+	struct ibv_xrcd *xrcd;
+	struct ibv_srq *srq;
+	struct ibv_qp *ini, *tgt;
+};
+
+static bool xrc_open(struct xrc *x, size_t len)
+{
+	struct ibv_xrcd_init_attr xrcd = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1, .oflags = O_CREAT,
+	};
+	struct ibv_srq_init_attr_ex srq = {
+		.attr = { .max_wr = 4, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+		.srq_type = IBV_SRQT_XRC, .pd = vpd,
+	};
+	struct ibv_qp_init_attr_ex ini = {
+		.qp_type = IBV_QPT_XRC_SEND, .comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = vpd, .cap = { .max_send_wr = 4, .max_send_sge = 2 },
+	};
+	struct ibv_qp_init_attr_ex tgt = {
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+	};
+
+	CHECK(vqp_open(&x->v, IBV_QPT_RC, len));
+	CHECK(x->xrcd = ibv_open_xrcd(vctx, &xrcd));
+	srq.xrcd = x->xrcd;
+	srq.cq = x->v.cq;
+	CHECK(x->srq = ibv_create_srq_ex(vctx, &srq));
+	ini.send_cq = x->v.cq;
+	CHECK(x->ini = ibv_create_qp_ex(vctx, &ini));
+	tgt.xrcd = x->xrcd;
+	CHECK(x->tgt = ibv_create_qp_ex(vctx, &tgt));
+	CHECK(!vqp_to_init(x->tgt) && !vqp_to_init(x->ini));
+	CHECK(!xrc_connect(x->tgt, x->ini->qp_num, IBV_QP_MAX_DEST_RD_ATOMIC |
+			   IBV_QP_MIN_RNR_TIMER, 0));
+	CHECK(!xrc_connect(x->ini, x->tgt->qp_num, 0, IBV_QP_RETRY_CNT |
+			   IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC));
+	return true;
+}
+
+/*
+ * The sender fails half way and says nothing more: the queue of whose request a
+ * part is filled goes all the same, while the target queue pair is there.
+ */
+static bool xrc_queue_goes_amid_a_message(void)
+{
+	const uint32_t half = 32768;
+	long before = vcounter("rx_send");
+	struct ibv_sge sge[2] = { { .length = half }, { .length = half } };
+	struct ibv_recv_wr *bad_recv, recv = {
+		.wr_id = 7, .sg_list = sge, .num_sge = 1,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = sge, .num_sge = 2,
+	};
+	struct ibv_wc wc;
+	struct xrc x;
+
+	CHECK(xrc_open(&x, 2 * half));
+	sge[0].addr = (uintptr_t)x.v.buf;
+	sge[0].lkey = x.v.mr->lkey;
+	sge[0].length = 2 * half;
+	CHECK(!ibv_post_srq_recv(x.srq, &recv, &bad_recv));
+	sge[0].length = half;
+	CHECK(!ibv_get_srq_num(x.srq, &wr.qp_type.xrc.remote_srqn));
+	CHECK(!ibv_post_send(x.ini, &wr, &bad));
+	CHECK(counts_to("rx_send", before + 1));
+	CHECK(vqp_poll(x.v.cq, &wc, 60) == 1);
+	CHECK(wc.status == IBV_WC_LOC_PROT_ERR);
+	CHECK(!ibv_destroy_srq(x.srq));
+	CHECK(!ibv_destroy_qp(x.tgt) && !ibv_destroy_qp(x.ini));
+	CHECK(!ibv_close_xrcd(x.xrcd));
+	vqp_close(&x.v);
 	return true;
 }
 
@@ -664,6 +786,7 @@ int objects_main(void)
 		T(rnr_retry_0_wants_a_receive_request_at_once),
 		T(rnr_retry_bounds_the_wait_for_a_receive_request),
 		T(rnr_retry_7_waits_for_ever),
+		T(xrc_queue_goes_amid_a_message),
 		T(resized_srq_keeps_what_is_posted),
 		T(srq_is_not_resized_below_its_use),
 		T(windows_of_a_region_keep_it),
