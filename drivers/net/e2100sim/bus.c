@@ -18,7 +18,9 @@
 #include "e2100sim.h"
 
 static LIST_HEAD(e2100_bus_devs);
-static DEFINE_MUTEX(e2100_bus_lock);	/* e2100_bus_devs */
+static DEFINE_MUTEX(e2100_bus_lock);	/* e2100_bus_devs, e2100_bus_open */
+/* No device is made before the module is ready, nor when it goes. */
+static bool e2100_bus_open;
 
 static struct e2100_bus_dev *to_e2100_bus_dev(struct device *dev)
 {
@@ -58,6 +60,8 @@ static struct device_driver e2100_driver = {
 	.name	= E2100_NAME,
 	.bus	= &e2100_bus,
 	.owner	= THIS_MODULE,
+	/* Devices and their driver come and go together. */
+	.suppress_bind_attrs = true,
 };
 
 static int e2100_bus_add(unsigned int id, unsigned int ports,
@@ -67,6 +71,8 @@ static int e2100_bus_add(unsigned int id, unsigned int ports,
 	int err;
 
 	lockdep_assert_held(&e2100_bus_lock);
+	if (!e2100_bus_open)
+		return -EBUSY;
 	list_for_each_entry(other, &e2100_bus_devs, list) {
 		if (other->dev.id == id)
 			return -EEXIST;
@@ -245,9 +251,14 @@ int e2100_bus_init(void)
 	if (err)
 		return err;
 	err = driver_register(&e2100_driver);
-	if (err)
+	if (err) {
 		bus_unregister(&e2100_bus);
-	return err;
+		return err;
+	}
+	mutex_lock(&e2100_bus_lock);
+	e2100_bus_open = true;
+	mutex_unlock(&e2100_bus_lock);
+	return 0;
 }
 
 /**
@@ -258,6 +269,7 @@ void e2100_bus_exit(void)
 	struct e2100_bus_dev *bus_dev, *next;
 
 	mutex_lock(&e2100_bus_lock);
+	e2100_bus_open = false;
 	list_for_each_entry_safe(bus_dev, next, &e2100_bus_devs, list)
 		e2100_bus_del(bus_dev);
 	mutex_unlock(&e2100_bus_lock);
