@@ -144,7 +144,8 @@ static inline struct falcon_nic_cb *falcon_nic_cb(const struct sk_buff *skb)
  * @key_del:	its association ended, or left. May sleep; one at a time
  * @rx_opened:	were all packets of a train authentic by keys of key_add, and
  *		has the NIC decrypted them? They have their PSP headers and the
- *		room of their ICVs still. Arguments as of @rx_stamp. A train of
+ *		room of their ICVs still, and the IP and UDP headers speak of as
+ *		many bytes as were opened. Arguments as of @rx_stamp. A train of
  *		which the NIC has not opened each packet it passes on as it came,
  *		or takes apart. Softirq; a driver with @key_add has it
  */
