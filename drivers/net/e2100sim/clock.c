@@ -16,6 +16,16 @@
 #define E2100_CC_MULT		((u32)(1024ULL * (1ULL << E2100_CC_SHIFT) / 1000))
 #define E2100_PHC_REFRESH	(10 * HZ)
 
+/* In a section of @clock->seq. */
+static u64 e2100_counter_at(const struct e2100_clock *clock, u64 now_ns)
+{
+	u64 ns = now_ns - clock->base_ns;
+	u64 bend = mul_u64_u64_div_u64(ns, abs(clock->drift_ppb), 1000000);
+	u64 ps = clock->base_ps + ns * 1000;
+
+	return clock->drift_ppb < 0 ? ps - bend : ps + bend;
+}
+
 /**
  * e2100_counter - the free-running counter
  * @clock:	of the device
@@ -26,18 +36,13 @@
 u64 e2100_counter(const struct e2100_clock *clock)
 {
 	unsigned int seq;
-	u64 ns, ps, bend;
-	s32 ppb;
+	u64 ps;
 
 	do {
 		seq = read_seqbegin(&clock->seq);
-		ns = ktime_get_ns() - clock->base_ns;
-		ps = clock->base_ps;
-		ppb = clock->drift_ppb;
+		ps = e2100_counter_at(clock, ktime_get_ns());
 	} while (read_seqretry(&clock->seq, seq));
-	bend = mul_u64_u64_div_u64(ns, abs(ppb), 1000000);
-	ps += ns * 1000;
-	return (ppb < 0 ? ps - bend : ps + bend) ?: 1;
+	return ps ?: 1;
 }
 
 /**
@@ -49,16 +54,7 @@ u64 e2100_counter(const struct e2100_clock *clock)
  */
 bool e2100_counter_was(const struct e2100_clock *clock, u64 ps)
 {
-	return ps >= READ_ONCE(clock->base_ps) && ps <= e2100_counter(clock);
-}
-
-static void e2100_clock_base(struct e2100_clock *clock, u64 ps, s32 ppb)
-{
-	write_seqlock_bh(&clock->seq);
-	clock->base_ns = ktime_get_ns();
-	clock->base_ps = ps;
-	clock->drift_ppb = ppb;
-	write_sequnlock_bh(&clock->seq);
+	return ps >= READ_ONCE(clock->since_ps) && ps <= e2100_counter(clock);
 }
 
 /**
@@ -70,7 +66,14 @@ static void e2100_clock_base(struct e2100_clock *clock, u64 ps, s32 ppb)
  */
 void e2100_clock_drift(struct e2100_clock *clock, s32 ppb)
 {
-	e2100_clock_base(clock, e2100_counter(clock), ppb);
+	u64 now;
+
+	write_seqlock_bh(&clock->seq);
+	now = ktime_get_ns();
+	clock->base_ps = e2100_counter_at(clock, now);
+	clock->base_ns = now;
+	clock->drift_ppb = ppb;
+	write_sequnlock_bh(&clock->seq);
 }
 
 /**
@@ -88,7 +91,11 @@ void e2100_clock_reset(struct e2100_clock *clock, u64 start_ps)
 
 	spin_lock_bh(&clock->lock);
 	ns = timecounter_read(&clock->tc);
-	e2100_clock_base(clock, start_ps, clock->drift_ppb);
+	write_seqlock(&clock->seq);
+	clock->base_ns = ktime_get_ns();
+	clock->base_ps = start_ps;
+	clock->since_ps = start_ps;
+	write_sequnlock(&clock->seq);
 	timecounter_init(&clock->tc, &clock->cc, ns);
 	spin_unlock_bh(&clock->lock);
 }

@@ -27,7 +27,7 @@ static const struct e2100_param_def e2100_param_def[E2100_NR_PARAM] = {
 	[E2100_P_CACHE_MISS_NS]	 = { "cache_miss_ns", 0, 1000000 },
 	[E2100_P_RX_BUFFER_KB]	 = { "rx_buffer_kb", 16384, 1U << 20 },
 	[E2100_P_PCIE_MBPS]	 = { "pcie_mbps", 0, 1000000 },
-	[E2100_P_LINK_MBPS]	 = { "link_mbps", 0, 1000000 },
+	[E2100_P_LINK_MBPS]	 = { "link_mbps", 0, E2100_LINK_MAX },
 	[E2100_P_COUNTER_MS]	 = { "counter_ms", 0, U32_MAX },
 	[E2100_P_PSP_KEYS]	 = { "psp_keys", 20000, 1U << 20 },
 };
@@ -105,6 +105,7 @@ static void e2100_dev_down(struct e2100_dev *dev)
 		e2100_falcon_stop(port);
 		rtnl_lock();
 		netif_carrier_off(port->netdev);
+		e2100_rx_flush(port);
 		rtnl_unlock();
 		e2100_tx_flush(port, NULL);
 	}
@@ -325,19 +326,19 @@ int e2100_dev_probe(struct e2100_bus_dev *bus_dev)
 		err = PTR_ERR(dev->health);
 		goto params;
 	}
-	e2100_debugfs_dev(dev);
 	err = e2100_ports_new(dev, bus_dev->nr_ports);
 	if (err)
 		goto health;
-	for (i = 0; i < dev->nr_ports; i++)
-		e2100_debugfs_port(dev->port[i]);
 	e2100_devlink_reloads(devlink);
 	dev_set_drvdata(&bus_dev->dev, dev);
 	devlink_register(devlink);
+	/* One of its files reports to devlink. */
+	e2100_debugfs_dev(dev);
+	for (i = 0; i < dev->nr_ports; i++)
+		e2100_debugfs_port(dev->port[i]);
 	return 0;
 
 health:
-	debugfs_remove_recursive(dev->dir);
 	devlink_health_reporter_destroy(dev->health);
 params:
 	devlink_params_unregister(devlink, e2100_params, E2100_NR_PARAM);
@@ -361,8 +362,8 @@ void e2100_dev_remove(struct e2100_bus_dev *bus_dev)
 	struct e2100_dev *dev = dev_get_drvdata(&bus_dev->dev);
 	struct devlink *devlink = priv_to_devlink(dev);
 
-	devlink_unregister(devlink);
 	debugfs_remove_recursive(dev->dir);
+	devlink_unregister(devlink);
 	mutex_lock(&dev->lock);
 	e2100_ports_free(dev);
 	mutex_unlock(&dev->lock);

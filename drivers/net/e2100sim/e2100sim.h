@@ -37,6 +37,7 @@
 #define E2100_MAX_QUEUES	16
 #define E2100_RING_DEFAULT	8192
 #define E2100_RING_MAX		131072
+#define E2100_LINK_MAX		1000000		/* Mb/s */
 /* Preamble, frame check and gap between frames. */
 #define E2100_WIRE_OVERHEAD	24
 #define E2100_CTX_BITS		12
@@ -77,9 +78,10 @@ enum e2100_param {
 
 /**
  * struct e2100_clock - the free-running counter, and the PHC over it
- * @seq:	of the three fields that follow
+ * @seq:	of the four fields that follow
  * @base_ns:	ktime at which the counter was @base_ps
  * @base_ps:	its value then
+ * @since_ps:	its value when it began
  * @drift_ppb:	how much faster than ktime it runs
  * @lock:	of @cc and @tc; bottom halves off
  * @cc:		what the PHC counts: 1.024 ns of the counter
@@ -91,6 +93,7 @@ struct e2100_clock {
 	seqlock_t seq;
 	u64 base_ns;
 	u64 base_ps;
+	u64 since_ps;
 	s32 drift_ppb;
 	spinlock_t lock;	/* @cc and @tc */
 	struct cyclecounter cc;
@@ -274,6 +277,7 @@ struct e2100_cache {
  * @cache:	contexts
  * @sas:	receive keys, by SPI; RCU look-up
  * @nr_keys:	keys, of either direction
+ * @opens:	it has had keys: some of what waits may be opened
  * @nic:	what Falcon sees
  * @registered:	@nic is
  * @dir:	debugfs
@@ -300,6 +304,7 @@ struct e2100_port {
 	struct e2100_cache cache;
 	DECLARE_HASHTABLE(sas, E2100_SA_BITS);
 	u32 nr_keys;
+	bool opens;
 	struct falcon_nic nic;
 	bool registered;
 	struct dentry *dir;
@@ -383,6 +388,7 @@ void e2100_rx_init(struct e2100_port *port);
 void e2100_rx_free(struct e2100_port *port);
 void e2100_rx_open(struct e2100_port *port);
 void e2100_rx_stop(struct e2100_port *port);
+void e2100_rx_flush(struct e2100_port *port);
 void e2100_rx(struct e2100_port *port, struct sk_buff *skb);
 u8 e2100_rx_level(const struct e2100_port *port);
 u64 e2100_rx_stamp(struct e2100_port *port, unsigned int napi_id,

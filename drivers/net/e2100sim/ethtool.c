@@ -57,6 +57,21 @@ static int e2100_get_link_ksettings(struct net_device *netdev,
 	return 0;
 }
 
+/* The rate of the wire is the device's: that of all its ports. */
+static int e2100_set_link_ksettings(struct net_device *netdev,
+				    const struct ethtool_link_ksettings *cmd)
+{
+	struct e2100_port *port = netdev_priv(netdev);
+
+	if (cmd->base.autoneg != AUTONEG_DISABLE ||
+	    cmd->base.duplex != DUPLEX_FULL)
+		return -EINVAL;
+	if (!cmd->base.speed || cmd->base.speed > E2100_LINK_MAX)
+		return -ERANGE;
+	WRITE_ONCE(port->dev->param[E2100_P_LINK_MBPS], cmd->base.speed);
+	return 0;
+}
+
 static void e2100_get_ringparam(struct net_device *netdev,
 				struct ethtool_ringparam *ring,
 				struct kernel_ethtool_ringparam *kernel_ring,
@@ -143,6 +158,7 @@ const struct ethtool_ops e2100_ethtool_ops = {
 	.get_drvinfo		= e2100_get_drvinfo,
 	.get_link		= ethtool_op_get_link,
 	.get_link_ksettings	= e2100_get_link_ksettings,
+	.set_link_ksettings	= e2100_set_link_ksettings,
 	.get_ringparam		= e2100_get_ringparam,
 	.set_ringparam		= e2100_set_ringparam,
 	.get_channels		= e2100_get_channels,

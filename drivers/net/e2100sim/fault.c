@@ -144,6 +144,19 @@ static void e2100_suffer(struct e2100_port *port, struct sk_buff *skb)
 		e2100_send_after(port, skb, hit);
 }
 
+/* For sockets that want to know when their packet left. */
+static void e2100_tx_stamp(struct e2100_port *port, struct sk_buff *skb)
+{
+	struct e2100_clock *clock = &port->dev->clock;
+	struct skb_shared_hwtstamps hw = {};
+
+	if (READ_ONCE(port->tstamp.tx_type) != HWTSTAMP_TX_ON ||
+	    !(skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP))
+		return;
+	hw.hwtstamp = ns_to_ktime(e2100_phc_time(clock, e2100_counter(clock)));
+	skb_tstamp_tx(skb, &hw);
+}
+
 /**
  * e2100_wire_xmit - a packet or a train departs
  * @port:	port
@@ -155,6 +168,7 @@ void e2100_wire_xmit(struct e2100_port *port, struct sk_buff *skb)
 {
 	struct sk_buff *segs, *next;
 
+	e2100_tx_stamp(port, skb);
 	if (!e2100_faulty(&port->faults)) {
 		e2100_wire_send(port, skb);
 		return;

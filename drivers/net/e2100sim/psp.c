@@ -114,6 +114,16 @@ static struct e2100_sa *e2100_sa_find(struct e2100_port *port, u32 spi)
 	return NULL;
 }
 
+static bool e2100_sa_known(struct e2100_port *port, u32 spi)
+{
+	bool known;
+
+	rcu_read_lock();
+	known = e2100_sa_find(port, spi);
+	rcu_read_unlock();
+	return known;
+}
+
 /**
  * e2100_key_add - the key_add op
  * @port:	port
@@ -132,7 +142,7 @@ struct falcon_nic_sa *e2100_key_add(struct e2100_port *port,
 
 	if (port->nr_keys >= e2100_param(port, E2100_P_PSP_KEYS))
 		return ERR_PTR(-ENOSPC);
-	if (!key->tx && e2100_sa_find(port, key->spi))
+	if (!key->tx && e2100_sa_known(port, key->spi))
 		return ERR_PTR(-EEXIST);
 	sa = kzalloc(sizeof(*sa), GFP_KERNEL);
 	if (!sa)
@@ -149,6 +159,7 @@ struct falcon_nic_sa *e2100_key_add(struct e2100_port *port,
 	if (!key->tx)
 		hash_add_rcu(port->sas, &sa->hash, sa->spi);
 	WRITE_ONCE(port->nr_keys, port->nr_keys + 1);
+	WRITE_ONCE(port->opens, true);
 	E2100_INC(port, PSP_ADDED);
 	return &sa->base;
 }
@@ -266,6 +277,23 @@ static bool e2100_psp_csum_ok(const struct sk_buff *skb, unsigned int udp)
 	}
 }
 
+/*
+ * Do the headers say as many bytes as came? Nothing authenticates them: one that
+ * says less would have the stack cut off what was authentic.
+ */
+static bool e2100_psp_whole(const struct sk_buff *skb, unsigned int udp)
+{
+	const struct udphdr *uh = (struct udphdr *)(skb->data + udp);
+	unsigned int len;
+
+	if (skb->protocol == htons(ETH_P_IP))
+		len = ntohs(((struct iphdr *)skb->data)->tot_len);
+	else
+		len = sizeof(struct ipv6hdr) +
+		      ntohs(((struct ipv6hdr *)skb->data)->payload_len);
+	return len == skb->len && ntohs(uh->len) == skb->len - udp;
+}
+
 /* The key of the packet at @off; all packets of a train are opened by theirs. */
 static bool e2100_psp_open_one(struct e2100_port *port, struct sk_buff *skb,
 			       unsigned int off, unsigned int len)
@@ -328,7 +356,8 @@ bool e2100_psp_open(struct e2100_port *port, struct sk_buff **skb,
 	copy = skb_copy(*skb, GFP_ATOMIC | __GFP_NOWARN);
 	if (!copy)
 		return false;
-	if (!stride || !e2100_psp_csum_ok(copy, udp) ||
+	if (!stride || !e2100_psp_whole(copy, udp) ||
+	    !e2100_psp_csum_ok(copy, udp) ||
 	    !e2100_psp_open_all(port, copy, off, stride)) {
 		E2100_INC(port, PSP_NOT_OPENED);
 		kfree_skb(copy);

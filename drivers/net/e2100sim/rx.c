@@ -12,6 +12,7 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <linux/udp.h>
 #include <net/falcon_wire.h>
@@ -148,7 +149,7 @@ void e2100_rx(struct e2100_port *port, struct sk_buff *skb)
 			       HWTSTAMP_FILTER_NONE,
 		    opened ? stamp | E2100_STAMP_OPENED : stamp);
 	cb = e2100_rx_cb(skb);
-	cb->alone = udp && !opened && READ_ONCE(port->nr_keys);
+	cb->alone = udp && !opened && READ_ONCE(port->opens);
 	cb->arrived_ns = ktime_get_ns();
 	cb->bytes = skb->len + ETH_HLEN;
 	cb->cost_ns = 0;
@@ -348,8 +349,10 @@ void e2100_rx_free(struct e2100_port *port)
 {
 	unsigned int i;
 
-	for (i = 0; port->rxq && i < port->nr_queues; i++)
+	for (i = 0; port->rxq && i < port->nr_queues; i++) {
 		netif_napi_del(&port->rxq[i].napi);
+		skb_queue_purge(&port->rxq[i].ring);
+	}
 	kfree(port->rxq);
 }
 
@@ -361,8 +364,43 @@ void e2100_rx_open(struct e2100_port *port)
 {
 	unsigned int i;
 
-	for (i = 0; i < port->nr_queues; i++)
+	for (i = 0; i < port->nr_queues; i++) {
 		napi_enable(&port->rxq[i].napi);
+		/* For what has come since the stack said that it is up. */
+		local_bh_disable();
+		napi_schedule(&port->rxq[i].napi);
+		local_bh_enable();
+	}
+}
+
+static void e2100_rxq_flush(struct e2100_rxq *q)
+{
+	struct sk_buff *skb;
+
+	while ((skb = skb_dequeue(&q->ring))) {
+		atomic_sub(e2100_rx_cb(skb)->bytes, &q->port->rx_bytes);
+		kfree_skb(skb);
+	}
+}
+
+/**
+ * e2100_rx_flush - empty the receive buffer
+ * @port:	that is reset
+ *
+ * Context: rtnl, may sleep.
+ */
+void e2100_rx_flush(struct e2100_port *port)
+{
+	unsigned int i;
+
+	ASSERT_RTNL();
+	if (!netif_running(port->netdev))
+		return;
+	for (i = 0; i < port->nr_queues; i++) {
+		napi_disable(&port->rxq[i].napi);
+		e2100_rxq_flush(&port->rxq[i]);
+	}
+	e2100_rx_open(port);
 }
 
 /**

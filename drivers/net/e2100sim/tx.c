@@ -21,6 +21,8 @@
 /* The port that a packet of Falcon departs from right now, on this CPU. */
 static DEFINE_PER_CPU(struct e2100_port *, e2100_departing);
 
+#define E2100_NO_ROOM	U64_MAX
+
 static void e2100_txq_arm(struct e2100_txq *q)
 {
 	u64 next = e2100_wheel_next(q->wheel);
@@ -41,7 +43,7 @@ static bool e2100_txq_wait(struct e2100_txq *q, struct sk_buff *skb,
 	struct e2100_desc *desc;
 
 	spin_lock_bh(&q->lock);
-	if (!q->wheel || !q->free) {
+	if (!q->wheel || !q->free || due_ns == E2100_NO_ROOM) {
 		spin_unlock_bh(&q->lock);
 		E2100_INC(q->port, TX_NO_DESC);
 		return false;
@@ -90,16 +92,24 @@ static u64 e2100_wire_bytes(const struct sk_buff *skb, unsigned int add)
 	return bytes;
 }
 
-/* Takes the link for @bytes from @from_ns on; returns when they begin. */
-static u64 e2100_link_take(struct e2100_port *port, u64 from_ns, u64 bytes)
+/*
+ * Takes the link for @bytes from @from_ns on; returns when they begin. What would
+ * have to wait and finds no room for that takes nothing, and gets NO_ROOM.
+ */
+static u64 e2100_link_take(struct e2100_txq *q, u64 from_ns, u64 bytes)
 {
+	struct e2100_port *port = q->port;
 	u32 mbps = e2100_param(port, E2100_P_LINK_MBPS);
 
 	if (!mbps)
 		return from_ns;
 	spin_lock_bh(&port->link_lock);
 	from_ns = max(from_ns, port->link_ns);
-	port->link_ns = from_ns + div_u64(bytes * BITS_PER_BYTE * 1000, mbps);
+	if (from_ns > ktime_get_ns() && !READ_ONCE(q->free))
+		from_ns = E2100_NO_ROOM;
+	else
+		port->link_ns = from_ns +
+				div_u64(bytes * BITS_PER_BYTE * 1000, mbps);
 	spin_unlock_bh(&port->link_lock);
 	return from_ns;
 }
@@ -160,8 +170,7 @@ static int e2100_depart(struct e2100_port *port, struct sk_buff *skb)
 /* A paced packet may depart: once the link has time for it. */
 static int e2100_to_link(struct e2100_txq *q, struct sk_buff *skb, u64 due_ns)
 {
-	u64 begin = e2100_link_take(q->port, due_ns,
-				    e2100_wire_bytes(skb, ETH_HLEN));
+	u64 begin = e2100_link_take(q, due_ns, e2100_wire_bytes(skb, ETH_HLEN));
 
 	if (begin <= ktime_get_ns())
 		return e2100_depart(q->port, skb);
@@ -246,6 +255,7 @@ static enum hrtimer_restart e2100_txq_timer(struct hrtimer *timer)
 netdev_tx_t e2100_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
 	struct e2100_port *port = netdev_priv(netdev);
+	struct e2100_txq *q = e2100_txq_here(port);
 	u64 now, begin;
 
 	skb_tx_timestamp(skb);
@@ -254,10 +264,10 @@ netdev_tx_t e2100_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 		return NETDEV_TX_OK;
 	}
 	now = ktime_get_ns();
-	begin = e2100_link_take(port, now, e2100_wire_bytes(skb, 0));
+	begin = e2100_link_take(q, now, e2100_wire_bytes(skb, 0));
 	if (begin <= now)
 		e2100_wire_xmit(port, skb);
-	else if (!e2100_txq_wait(e2100_txq_here(port), skb, E2100_FRAME, begin))
+	else if (!e2100_txq_wait(q, skb, E2100_FRAME, begin))
 		dev_kfree_skb_any(skb);
 	return NETDEV_TX_OK;
 }
@@ -278,14 +288,21 @@ bool e2100_tx_delay(struct e2100_port *port, struct sk_buff *skb, u64 due_ns)
 	return e2100_txq_wait(e2100_txq_here(port), skb, E2100_DELAYED, due_ns);
 }
 
-/* When the engine has the context of a packet that comes now. */
+/*
+ * When the engine has the context of a packet that comes now; NO_ROOM: it does
+ * not look it up, for the packet could not wait.
+ */
 static u64 e2100_engine(struct e2100_txq *q, u64 now, u32 cost_ns)
 {
 	if (!cost_ns)
 		return now;
 	spin_lock_bh(&q->lock);
-	q->engine_ns = max(q->engine_ns, now) + cost_ns;
-	now = q->engine_ns;
+	if (q->free) {
+		q->engine_ns = max(q->engine_ns, now) + cost_ns;
+		now = q->engine_ns;
+	} else {
+		now = E2100_NO_ROOM;
+	}
 	spin_unlock_bh(&q->lock);
 	return now;
 }
@@ -330,7 +347,6 @@ static void e2100_desc_drop(struct e2100_desc *desc)
 	desc->skb = NULL;
 }
 
-/* The descriptor itself stays on the wheel until its time. */
 static bool e2100_desc_matches(const struct e2100_desc *desc,
 			       const struct net *net)
 {
@@ -342,6 +358,27 @@ static bool e2100_desc_matches(const struct e2100_desc *desc,
 	       falcon_nic_net(desc->skb) == net;
 }
 
+/* A new ring: nothing waits, but for what the timer has in its hands. */
+static void e2100_txq_empty(struct e2100_txq *q)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&q->lock);
+	for (i = 0; i < q->port->tx_ring; i++) {
+		struct e2100_desc *desc = &q->ring[i];
+
+		if (!desc->waiting)
+			continue;
+		desc->waiting = false;
+		desc->node.next = q->free;
+		q->free = &desc->node;
+	}
+	e2100_wheel_init(q->wheel);
+	e2100_txq_arm(q);
+	q->engine_ns = 0;
+}
+
+/* A descriptor of a namespace that goes stays on the wheel until its time. */
 static void e2100_txq_flush(struct e2100_txq *q, const struct net *net)
 {
 	unsigned int i;
@@ -351,6 +388,8 @@ static void e2100_txq_flush(struct e2100_txq *q, const struct net *net)
 		if (e2100_desc_matches(&q->ring[i], net))
 			e2100_desc_drop(&q->ring[i]);
 	}
+	if (q->wheel && !net)
+		e2100_txq_empty(q);
 	spin_unlock_bh(&q->lock);
 }
 
@@ -367,6 +406,11 @@ void e2100_tx_flush(struct e2100_port *port, const struct net *net)
 
 	for (i = 0; i < port->nr_queues; i++)
 		e2100_txq_flush(&port->txq[i], net);
+	if (net)
+		return;
+	spin_lock_bh(&port->link_lock);
+	port->link_ns = 0;
+	spin_unlock_bh(&port->link_lock);
 }
 
 static int e2100_txq_open(struct e2100_txq *q, unsigned int size)
@@ -407,6 +451,7 @@ static void e2100_txq_stop(struct e2100_txq *q)
 	spin_lock_bh(&q->lock);
 	q->free = NULL;
 	q->ring = NULL;
+	q->engine_ns = 0;
 	spin_unlock_bh(&q->lock);
 	kvfree(wheel);
 	kvfree(ring);
@@ -447,6 +492,9 @@ void e2100_tx_stop(struct e2100_port *port)
 
 	for (i = 0; i < port->nr_queues; i++)
 		e2100_txq_stop(&port->txq[i]);
+	spin_lock_bh(&port->link_lock);
+	port->link_ns = 0;
+	spin_unlock_bh(&port->link_lock);
 }
 
 /**

@@ -196,19 +196,6 @@ static void e2100_send_lower(struct e2100_port *port, struct net_device *lower,
 	dev_queue_xmit(skb);
 }
 
-/* For sockets that want to know when their packet left. */
-static void e2100_tx_stamp(struct e2100_port *port, struct sk_buff *skb)
-{
-	struct e2100_clock *clock = &port->dev->clock;
-	struct skb_shared_hwtstamps hw = {};
-
-	if (READ_ONCE(port->tstamp.tx_type) != HWTSTAMP_TX_ON ||
-	    !(skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP))
-		return;
-	hw.hwtstamp = ns_to_ktime(e2100_phc_time(clock, e2100_counter(clock)));
-	skb_tstamp_tx(skb, &hw);
-}
-
 /**
  * e2100_wire_send - a frame leaves
  * @port:	port
@@ -229,7 +216,6 @@ void e2100_wire_send(struct e2100_port *port, struct sk_buff *skb)
 		kfree_skb(skb);
 		goto out;
 	}
-	e2100_tx_stamp(port, skb);
 	dev_sw_netstats_tx_add(port->netdev, 1, skb->len);
 	if (lower)
 		e2100_send_lower(port, lower, skb);
