@@ -10,7 +10,8 @@ need_command e2100_phc awk python3
 
 TRACING=/sys/kernel/tracing
 SEC=1000000000
-WIRE_MS=800
+# Long, for machines whose timers are late; 10 where the clock counts instructions.
+WIRE_MS=${WIRE_MS:-800}
 
 phc_of()
 {
@@ -107,6 +108,17 @@ sockets_get_stamps_of_the_phc()
 	soon "$rx" $((9000 * SEC)) "arrival"
 }
 
+# Filters that a device cannot tell apart become the one for all; what it does not
+# know, it refuses.
+stamps_are_configured()
+{
+	make_nics direct
+	[ "$(in_a e2100_phc -c e0 1 0)" = "1 0" ]
+	[ "$(in_a e2100_phc -c e0 0 12)" = "0 1" ]
+	fails in_a e2100_phc -c e0 3 0 2>/dev/null
+	[ "$(in_a e2100_phc -c e0 1 1)" = "1 1" ]
+}
+
 # samples NAME: percentiles of a field of the last trace, us.
 samples()
 {
@@ -178,7 +190,7 @@ sniffed()
 # directions, and somebody plays with the PHCs.
 nic_stamps_measure_the_wire()
 {
-	local got there back tolerance=$((WIRE_MS * 2 * 1000 / 50))
+	local got rtt there back tolerance=$((WIRE_MS * 2 * 1000 / 50))
 
 	make_nics veth
 	param "$NIC_A" counter_ms 1000
@@ -200,7 +212,14 @@ nic_stamps_measure_the_wire()
 	near "$(at p50 "$got")" $((WIRE_MS * 2000)) "$tolerance" "delay, us"
 	near "$(at p50 "$got")" $(($(at p50 "$there") + $(at p50 "$back"))) \
 		"$tolerance" "delay by packet sockets, us"
+	rtt=$(samples rtt_ns)
+	echo "# round trips by them: $rtt"
+	expect "$(at p50 "$rtt")" -ge $((WIRE_MS * 2000 - tolerance)) "RTT, us"
+	near "$(at min "$rtt")" $((WIRE_MS * 2000)) "$tolerance" "least RTT, us"
 	expect "$(counter "$B" in_replay)" -eq 0 "packets taken for replays"
+	expect "$(wc -l <"$scratch/there.out")" -gt 100 "packets captured"
+	expect "$(cut -d' ' -f1 "$scratch/there.out" | sort | uniq -d | wc -l)" \
+		-eq 0 "nonces seen twice"
 	drop_nics
 	make_pair
 	slow_lower e0
@@ -230,7 +249,8 @@ dwell_moves_rtt_and_not_delay()
 }
 
 run_tests phc_is_set_stepped_and_bent counter_drifts_and_never_steps \
-	sockets_get_stamps_of_the_phc nic_stamps_measure_the_wire \
+	sockets_get_stamps_of_the_phc stamps_are_configured \
+	nic_stamps_measure_the_wire \
 	dwell_moves_rtt_and_not_delay
 status=$?
 drop_nics

@@ -4,12 +4,14 @@
  *
  *	e2100_phc /dev/ptpN pair /dev/ptpM
  *	e2100_phc /dev/ptpN get | set NS | step NS | freq PPB | wild SECONDS
- *	e2100_phc -s IFNAME PORT	stamps of a datagram sent to itself
+ *	e2100_phc -s IFNAME PORT		stamp of a datagram's arrival
+ *	e2100_phc -t IFNAME ADDRESS PORT	of its departure
+ *	e2100_phc -c IFNAME TX-TYPE RX-FILTER	SIOCSHWTSTAMP
  *
  * wild sets, steps and bends the clock all the time. -s switches stamps
  * on, waits for one datagram on PORT, and prints the stamp of its arrival by
- * the device; "-t IFNAME ADDRESS PORT" sends one, and prints that of its
- * departure.
+ * the device; -t sends one. -c takes the numbers of enum hwtstamp_tx_types and
+ * hwtstamp_rx_filters, and prints what SIOCGHWTSTAMP says afterwards.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -134,6 +136,25 @@ static int do_phc(int argc, char **argv)
 	return 0;
 }
 
+static int do_config(const char *ifname, int tx_type, int rx_filter)
+{
+	struct hwtstamp_config cfg = {
+		.tx_type = tx_type,
+		.rx_filter = rx_filter,
+	};
+	struct ifreq ifr = { .ifr_data = (void *)&cfg };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	strncpy(ifr.ifr_name, ifname, sizeof(ifr.ifr_name) - 1);
+	if (ioctl(fd, SIOCSHWTSTAMP, &ifr))
+		die("SIOCSHWTSTAMP");
+	memset(&cfg, 0xff, sizeof(cfg));
+	if (ioctl(fd, SIOCGHWTSTAMP, &ifr))
+		die("SIOCGHWTSTAMP");
+	printf("%d %d\n", cfg.tx_type, cfg.rx_filter);
+	return 0;
+}
+
 static int stamping_socket(const char *ifname, int flags)
 {
 	struct hwtstamp_config cfg = {
@@ -217,6 +238,8 @@ int main(int argc, char **argv)
 		return do_receive(argv[2], atoi(argv[3]));
 	if (argc == 5 && !strcmp(argv[1], "-t"))
 		return do_transmit(argv[2], argv[3], atoi(argv[4]));
+	if (argc == 5 && !strcmp(argv[1], "-c"))
+		return do_config(argv[2], atoi(argv[3]), atoi(argv[4]));
 	if (argc >= 3)
 		return do_phc(argc, argv);
 	fprintf(stderr, "usage: see the source\n");

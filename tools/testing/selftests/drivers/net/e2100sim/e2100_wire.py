@@ -7,27 +7,37 @@
 #
 #	e2100_wire.py capture DEVICE in|out FILE	until it gets SIGTERM
 #	e2100_wire.py delays OUT-FILE IN-FILE		percentiles, us
-#	e2100_wire.py paced FILE RATE BYTES		of how late packets passed,
+#	e2100_wire.py paced TRACE RATE BYTES		of how late packets passed,
 #							us, and the goodput
+#	e2100_wire.py witness CPU			until it gets SIGTERM: how
+#							late a sleeper woke, us
 #
-# RATE is of payload, in bytes a second, as is the goodput: BYTES are all that
-# the application had to send, whatever was sent twice. Late is what passed after
-# its place in a comb of that rate, laid so that nothing is early. A sender makes
-# up for a second that it was late, not for more: that time does not count. The
-# goodput is that between the two packets, of the first and the last quarter, that
-# were late least.
+# TRACE is of net:net_dev_start_xmit at the lower device. RATE is of payload, in
+# bytes a second, as is the goodput: BYTES are all that the application had to
+# send, whatever was sent twice. Late is what passed after its place in a comb of
+# that rate, laid so that nothing is early. A sender makes up for a second that it
+# was late, not for more: that time does not count. The goodput is that between
+# the packets of the second and the last quarter that were late least: by then the
+# application has handed over everything, and waits for nobody.
+#
+# The witness sleeps for 5 ms at a time; where it wakes late, the machine stood
+# still.
 #
 # A packet is told by its source, SPI and IV, which no other packet has.
 
+import os
+import re
 import signal
 import socket
 import struct
 import sys
+import time
 
 PSP_PORT = 1000
 SO_TIMESTAMPNS = 35
 SO_RCVBUFFORCE = 33
 HEADERS = 8 + 24 + 28   # UDP, PSP, push data
+BELOW = 14 + 20         # Ethernet, IPv4
 PSP_NONE = 15
 PSP_ICV = 16
 BEHIND_NS = 10**9
@@ -111,25 +121,53 @@ def places(packets, rate):
         before += size
 
 
-def paced(path, rate, useful):
-    """How well the data packets of a capture keep to a rate"""
+def traced(path):
+    """[(payload, ns)] of the encrypted data packets in a trace"""
+    event = re.compile(r" (\d+)\.(\d{6}): net_dev_start_xmit: .* len=(\d+) ")
     with open(path, encoding="ascii") as f:
-        packets = [(int(size), int(ns)) for _, size, ns in map(str.split, f)]
-    packets = [p for p in packets if p[0] >= 512]
-    if len(packets) < 100:
-        sys.exit("too few packets were captured")
+        found = [m.groups() for m in map(event.search, f) if m]
+    packets = [(int(size) - BELOW - HEADERS - PSP_ICV,
+                int(sec) * 10**9 + int(us) * 1000) for sec, us, size in found]
+    return sorted((p for p in packets if p[0] >= 512), key=lambda p: p[1])
+
+
+def paced(path, rate, useful):
+    """How well the data packets of a trace keep to a rate"""
+    packets = traced(path)
+    total = sum(size for size, _ in packets)
+    if len(packets) < 100 or total < useful:
+        sys.exit(f"{len(packets)} packets of {total} bytes were traced")
     seen = list(places(packets, rate))
-    _, begin, first = min(seen[:len(seen) // 4])
-    _, end, last = min(seen[-(len(seen) // 4):])
+    quarter = len(seen) // 4
+    _, begin, first = min(seen[quarter:2 * quarter])
+    _, end, last = min(seen[-quarter:])
     least = min(late for late, _, _ in seen)
-    share = useful / sum(size for size, _ in packets)
     print(percentiles([int(late - least) // 1000 for late, _, _ in seen]),
-          "rate", int((last - first) * share * 10**9 / (end - begin)))
+          "rate", int((last - first) * useful / total * 10**9 / (end - begin)))
+
+
+def witness(cpu):
+    """The longest of many short sleeps, us more than it should have been"""
+    os.sched_setaffinity(0, {cpu})
+    late = 0
+
+    def stop(*_):
+        os.write(1, f"{late // 1000}\n".encode())
+        os._exit(0)
+
+    signal.signal(signal.SIGTERM, stop)
+    print(0, flush=True)
+    while True:
+        began = time.monotonic_ns()
+        time.sleep(.005)
+        late = max(late, time.monotonic_ns() - began - 5000000)
 
 
 if sys.argv[1] == "capture":
     capture(*sys.argv[2:])
 elif sys.argv[1] == "delays":
     delays(*sys.argv[2:])
+elif sys.argv[1] == "witness":
+    witness(int(sys.argv[2]))
 else:
     paced(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

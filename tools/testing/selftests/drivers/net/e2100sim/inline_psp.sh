@@ -257,6 +257,34 @@ corrupted_packets_are_not_opened()
 	expect "$(counter "$B" in_opened_nic)" -gt 10 "packets opened"
 }
 
+# Somebody on the way lowers the lengths that no key protects: what is opened by
+# them would be authentic, and short. Software sees that it is not.
+shortened_packets_are_not_opened()
+{
+	local sender receiver
+
+	modprobe -a -n -q cls_u32 act_pedit act_csum || return "$KSFT_SKIP"
+	make_secure 1 veth
+	in_a sysctl -q net.falcon.train_pkts=1
+	start_transfer
+	within 60 with_keys 2 "$NIC_B"
+	tc -n "$A" qdisc add dev w0 clsact
+	tc -n "$A" filter add dev w0 egress protocol ip u32 \
+		match ip protocol 17 0xff match u16 0x0800 0xf800 at 2 \
+		action pedit munge offset 2 u16 set 200 \
+		munge offset 24 u16 set 180 munge offset 26 u16 set 0 \
+		pipe action csum ip4h
+	within 60 refused "$B" 3
+	tc -n "$A" qdisc del dev w0 clsact
+	finish_transfer
+}
+
+# refused NAMESPACE N: so many packets were not authentic
+refused()
+{
+	[ "$(counter "$1" in_bad_icv)" -ge "$2" ]
+}
+
 # Nonces of captures on the wire: the same key seals in the NIC, in software
 # while it is reset, and in the NIC again.
 no_nonce_twice_across_resets()
@@ -291,7 +319,8 @@ run_tests every_version_inline inline_over_a_lower_netdev \
 	a_full_table_leaves_the_rest_to_software \
 	the_nic_goes_and_software_has_the_keys \
 	keys_come_and_go rotation_replaces_keys_in_the_nic \
-	corrupted_packets_are_not_opened no_nonce_twice_across_resets
+	corrupted_packets_are_not_opened shortened_packets_are_not_opened \
+	no_nonce_twice_across_resets
 status=$?
 drop_nics
 exit $status

@@ -18,6 +18,19 @@ devices_come_and_go()
 	fails del_device "$NIC_A" 2>/dev/null
 }
 
+# A driver without its device, or a device without its driver, cannot be had.
+driver_and_devices_stay_together()
+{
+	drop_nics
+	new_device "$NIC_A"
+	[ ! -e "$BUS/drivers/e2100sim/bind" ]
+	[ ! -e "$BUS/drivers/e2100sim/unbind" ]
+	fails bus drivers_probe nothing 2>/dev/null
+	bus drivers_probe "e2100sim$NIC_A" 2>/dev/null || :
+	netdev_of "$NIC_A" >/dev/null
+	del_device "$NIC_A"
+}
+
 arguments_are_checked()
 {
 	local line
@@ -96,6 +109,12 @@ ethtool_tells()
 	in_a ethtool -S e0 | grep -q "^ *tx_falcon_trains: 0"
 	param "$NIC_A" link_mbps 25000
 	in_a ethtool e0 | grep -q "Speed: 25000Mb/s"
+	in_a ethtool -s e0 speed 40000 duplex full autoneg off
+	in_a ethtool e0 | grep -q "Speed: 40000Mb/s"
+	devlink dev param show "e2100sim/e2100sim$NIC_A" name link_mbps |
+		grep -q "value 40000"
+	fails in_a ethtool -s e0 speed 1000001 autoneg off 2>/dev/null
+	fails in_a ethtool -s e0 duplex half autoneg off 2>/dev/null
 	in_a ethtool -G e0 rx 17
 	in_a ethtool -g e0 | grep -q "^RX:.*17$"
 	fails in_a ethtool -G e0 tx 17 2>/dev/null
@@ -153,6 +172,107 @@ ports_move_between_namespaces()
 	within 60 netdev_of "$NIC_A"
 }
 
+# The rings are of 8 entries, and $A knows the address of $B.
+with_short_rings()
+{
+	make_nics direct
+	ip -n "$A" link set e0 down
+	in_a ethtool -G e0 tx 8
+	ip -n "$A" link set e0 up
+	in_a ping -q -c 1 "$B4" >/dev/null
+}
+
+# throw N BYTES: as many datagrams, each by a socket of its own, at once
+throw()
+{
+	in_a python3 -c "import socket
+for _ in range($1):
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.sendto(bytes($2), ('$B4', 7001))"
+}
+
+# What finds no room in the ring takes no time of the link: 500 times 64 ms were
+# half a minute.
+a_flood_leaves_the_link_to_others()
+{
+	with_short_rings
+	param "$NIC_A" link_mbps 1
+	throw 500 8000
+	expect "$(nic_stat "$A" tx_ring_full)" -gt 300 "without room"
+	in_a ping -q -c 1 -W 15 "$B4" >/dev/null
+}
+
+# What waits for a quarter of an hour is lost, and its places are free.
+a_reset_empties_the_rings()
+{
+	with_short_rings
+	knob "$NIC_A" port0/delay_us 1000000000
+	throw 30 8
+	expect "$(nic_stat "$A" tx_ring_full)" -ge 22 "without room"
+	knob "$NIC_A" port0/delay_us 1000
+	fails in_a ping -q -c 1 -W 1 "$B4" >/dev/null
+	devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
+	in_a ping -q -c 1 -W 15 "$B4" >/dev/null
+}
+
+# events NAME FILTER COMMAND...: runs it, and counts the events of net:NAME
+events()
+{
+	local tracing=/sys/kernel/tracing event=$1
+
+	mountpoint -q "$tracing" || mount -t tracefs none "$tracing"
+	echo "$2" >"$tracing/events/net/$event/filter"
+	echo >"$tracing/trace"
+	echo 1 >"$tracing/events/net/$event/enable"
+	"${@:3}" >/dev/null
+	echo 0 >"$tracing/events/net/$event/enable"
+	echo 0 >"$tracing/events/net/$event/filter"
+	cat "$tracing/trace" >"$scratch/events"
+	grep -c " $event:" "$scratch/events"
+}
+
+# A wire that delays takes trains apart: what comes out whole, GRO has made.
+gso_goes_in_and_gro_comes_out()
+{
+	local whole='name == "e0" && len > 18000' n
+
+	make_nics direct
+	knob "$NIC_A" port0/delay_us 100
+	n=$(events net_dev_start_xmit "$whole" transfer 4 -p tcp -b 2M)
+	expect "$n" -gt 0 "trains of TCP that went in"
+	n=$(events netif_receive_skb "$whole" transfer 4 -p tcp -b 2M)
+	expect "$n" -gt 0 "trains of TCP that came out"
+	n=$(events net_dev_start_xmit "$whole" transfer 4 -m 64K -b 2M)
+	expect "$n" -gt 0 "trains of Falcon that went in"
+	n=$(events netif_receive_skb "$whole" transfer 4 -m 64K -b 2M)
+	expect "$n" -gt 0 "trains of Falcon that came out"
+}
+
+# shellcheck disable=SC2016 # the inner shell expands it
+datagrams_to_64_ports()
+{
+	in_a bash -c 'for port in {7001..7064}; do
+		echo x >"/dev/udp/$B4/$port"
+	done'
+}
+
+# What arrives goes to a queue by the hash of its flow.
+queues_share_the_flows()
+{
+	local n queues
+
+	make_nics direct 4
+	expect "$(in_b find /sys/class/net/e0/queues -name 'tx-*' | wc -l)" \
+		-eq 4 "transmit queues"
+	in_a ping -q -c 1 "$B4" >/dev/null
+	n=$(events napi_gro_receive_entry 'name == "e0" && len == 30' \
+		datagrams_to_64_ports)
+	expect "$n" -eq 64 "datagrams"
+	queues=$(sed -n 's/.* queue_mapping=\([0-9]*\) .*/\1/p' \
+		"$scratch/events" | sort -u | wc -l)
+	expect "$queues" -eq 4 "receive queues that took part"
+}
+
 link_rate_is_kept()
 {
 	local mbytes
@@ -165,10 +285,13 @@ link_rate_is_kept()
 	awk -v m="$mbytes" 'BEGIN { exit !(m < 5.1) }'
 }
 
-run_tests devices_come_and_go arguments_are_checked port_to_port over_veth \
+run_tests devices_come_and_go driver_and_devices_stay_together \
+	arguments_are_checked port_to_port over_veth \
 	over_a_lower_netdev link_follows_both_ends lower_netdev_goes \
+	gso_goes_in_and_gro_comes_out queues_share_the_flows \
 	ethtool_tells devlink_tells devlink_params_have_bounds \
-	ports_move_between_namespaces link_rate_is_kept
+	ports_move_between_namespaces a_flood_leaves_the_link_to_others \
+	a_reset_empties_the_rings link_rate_is_kept
 status=$?
 drop_nics
 exit $status
