@@ -181,7 +181,8 @@ seed_repeats()
 }
 
 # The driver of a hundred lines that nic-driver.rst explains: over a veth of the
-# initial namespace, which is all that it looks at.
+# initial namespace, which is all that it looks at. Packets that are paced wait in
+# it; when the device goes under it, it lets go.
 the_skeleton_is_a_nic()
 {
 	local receiver
@@ -198,12 +199,16 @@ the_skeleton_is_a_nic()
 	falcon nic show dev sk0 | grep -q "^skel dev sk0"
 	in_b falcon_xfer -l -b 1M &
 	receiver=$!
-	falcon_xfer -b 1M -x "falcon -j conn >$scratch/conn.json" "$B4" \
+	falcon_xfer -b 1M -r 1M -x "falcon -j conn >$scratch/conn.json" "$B4" \
 		>"$scratch/sent.json"
 	wait "$receiver"
 	[ "$(nic_of_connection)" = skel ]
 	within 120 modprobe -r falcon_nic_skel
-	ip link del sk0
+	modprobe falcon_nic_skel ifname=sk0
+	timeout 60 ip link del sk0
+	falcon nic show >"$scratch/nic"
+	fails grep -q "^skel " "$scratch/nic"
+	modprobe -r falcon_nic_skel
 }
 
 run_tests nic_is_shown connections_use_the_nic over_a_lower_netdev \
