@@ -114,6 +114,14 @@ static u64 e2100_link_take(struct e2100_txq *q, u64 from_ns, u64 bytes)
 	return from_ns;
 }
 
+/* Whatever had taken it is gone. */
+static void e2100_link_free(struct e2100_port *port)
+{
+	spin_lock_bh(&port->link_lock);
+	port->link_ns = 0;
+	spin_unlock_bh(&port->link_lock);
+}
+
 /*
  * Departures
  */
@@ -406,11 +414,8 @@ void e2100_tx_flush(struct e2100_port *port, const struct net *net)
 
 	for (i = 0; i < port->nr_queues; i++)
 		e2100_txq_flush(&port->txq[i], net);
-	if (net)
-		return;
-	spin_lock_bh(&port->link_lock);
-	port->link_ns = 0;
-	spin_unlock_bh(&port->link_lock);
+	if (!net)
+		e2100_link_free(port);
 }
 
 static int e2100_txq_open(struct e2100_txq *q, unsigned int size)
@@ -492,9 +497,7 @@ void e2100_tx_stop(struct e2100_port *port)
 
 	for (i = 0; i < port->nr_queues; i++)
 		e2100_txq_stop(&port->txq[i]);
-	spin_lock_bh(&port->link_lock);
-	port->link_ns = 0;
-	spin_unlock_bh(&port->link_lock);
+	e2100_link_free(port);
 }
 
 /**
