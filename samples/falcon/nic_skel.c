@@ -131,16 +131,23 @@ static const struct falcon_nic_ops skel_ops = {
 /* Unplugged: connections go on in software, then what waits is dropped. */
 static void skel_remove(struct work_struct *work)
 {
+	struct net_device *dev = skel_nic.dev;
+
+	if (!dev)
+		return;
 	falcon_nic_unregister(&skel_nic);
 	hrtimer_cancel(&skel_timer);
 	skel_flush(&skel_nic, NULL);
-	dev_put(skel_nic.dev);
 	skel_nic.dev = NULL;
+	dev_put(dev);
 }
 
 static DECLARE_WORK(skel_work, skel_remove);
 
-/* The device goes. Not here, under rtnl: unregistering may need that. */
+/*
+ * The device goes, which may be said twice. Not here, under rtnl: unregistering
+ * may need that.
+ */
 static int skel_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	if (event == NETDEV_UNREGISTER &&
@@ -181,8 +188,7 @@ static void __exit skel_exit(void)
 {
 	unregister_netdevice_notifier(&skel_notifier);
 	flush_work(&skel_work);
-	if (skel_nic.dev)
-		skel_remove(NULL);
+	skel_remove(NULL);
 }
 
 module_init(skel_init);
