@@ -240,24 +240,57 @@ static void probe(const struct sockaddr_in *to)
 	}
 }
 
-/* The kernel fills in the checksum of IP; that of UDP may be left out. */
-static unsigned int forge_packet(__u8 *pkt, __u32 saddr,
-				 const struct sockaddr_in *to,
-				 unsigned int payload)
+/* A datagram as a raw socket takes it; the kernel fills in the checksum of IP,
+ * that of UDP may be left out.
+ */
+struct forged {
+	unsigned int len;
+	__u8 bytes[sizeof(struct iphdr) + sizeof(struct udphdr) + MAX_LEN];
+};
+
+static void forge_headers(struct forged *f, const struct sockaddr_in *to,
+			  unsigned int payload)
 {
-	struct iphdr *ip = (void *)pkt;
+	struct iphdr *ip = (void *)f->bytes;
 	struct udphdr *udp = (void *)(ip + 1);
+	__u32 net = ntohl(inet_addr(forge));
 
 	*ip = (struct iphdr) {
 		.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
-		.saddr = htonl(saddr), .daddr = to->sin_addr.s_addr,
+		.saddr = htonl(one_source ? net : net + 1 + random() % 65534),
+		.daddr = to->sin_addr.s_addr,
 	};
 	*udp = (struct udphdr) {
 		.source = htons(1024 + random() % 60000),
 		.dest = to->sin_port,
 		.len = htons(sizeof(*udp) + payload),
 	};
-	return sizeof(*ip) + sizeof(*udp) + payload;
+	f->len = sizeof(*ip) + sizeof(*udp) + payload;
+}
+
+static void fill(void *p, size_t len)
+{
+	if (getrandom(p, len, 0) != (ssize_t)len)
+		die("getrandom");
+}
+
+static void forge_packet(struct forged *f, const struct sockaddr_in *to)
+{
+	__u8 *msg = f->bytes + sizeof(struct iphdr) + sizeof(struct udphdr);
+	unsigned int len = build_init(msg);
+	__u8 forged[16];
+
+	if (is("forged")) {
+		fill(forged, sizeof(forged));
+		len = add_cookie(msg, forged);
+	}
+	if (is("noise")) {
+		len = random() % INIT_LEN;
+		fill(msg, len);
+		if (len > 4 && random() & 1)
+			memcpy(msg, "FLCN", 4);
+	}
+	forge_headers(f, to, len);
 }
 
 static __u64 now_ns(void)
@@ -268,52 +301,60 @@ static __u64 now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* Waits while more than the rate allows have been sent since the start. */
-static void pace(__u64 start, long sent)
+/* Waits for the time of packet @i after the start. */
+static void pace(__u64 start, long i)
 {
-	struct timespec ts = { 0, 1000000 };
+	__u64 at = start + i * 1000000000.0 / rate;
+	struct timespec ts = {
+		.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000,
+	};
 
-	while (rate && sent * 1000000000.0 / rate > now_ns() - start)
-		nanosleep(&ts, NULL);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
+}
+
+/*
+ * With a rate packets are made before the first of them leaves, so that sending
+ * costs little and takes its time evenly; they come by turns, and nobody
+ * remembers them. Without one each is new.
+ */
+#define NR_AHEAD	4096
+
+static struct forged *forge_ahead(const struct sockaddr_in *to, long n)
+{
+	struct forged *f = calloc(n, sizeof(*f));
+	long i;
+
+	if (!f)
+		die("memory");
+	for (i = 0; i < n; i++)
+		forge_packet(&f[i], to);
+	return f;
 }
 
 static void flood(const struct sockaddr_in *to)
 {
-	__u8 pkt[sizeof(struct iphdr) + sizeof(struct udphdr) + MAX_LEN];
-	__u8 *msg = pkt + sizeof(struct iphdr) + sizeof(struct udphdr);
+	long i, sent = 0, ahead = rate ? NR_AHEAD : 1;
+	struct forged *pkts = forge_ahead(to, ahead), *f;
 	int fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
-	unsigned int len, net = ntohl(inet_addr(forge));
-	__u8 forged[16];
-	long i, sent = 0;
 	__u64 start = now_ns();
 
 	if (fd < 0)
 		die("socket");
 	for (i = 0; i < number; i++) {
-		pace(start, i);
-		len = build_init(msg);
-		if (is("forged")) {
-			if (getrandom(forged, 16, 0) != 16)
-				die("getrandom");
-			len = add_cookie(msg, forged);
-		}
-		if (is("noise")) {
-			len = random() % INIT_LEN;
-			if (getrandom(msg, len, 0) != (ssize_t)len)
-				die("getrandom");
-			if (len > 4 && random() & 1)
-				memcpy(msg, "FLCN", 4);
-		}
-		len = forge_packet(pkt, one_source ? net :
-				   net + 1 + random() % 65534, to, len);
-		if (sendto(fd, pkt, len, 0, (const struct sockaddr *)to,
-			   sizeof(*to)) == (ssize_t)len)
+		f = &pkts[i % ahead];
+		if (rate)
+			pace(start, i);
+		else
+			forge_packet(f, to);
+		if (sendto(fd, f->bytes, f->len, 0,
+			   (const struct sockaddr *)to, sizeof(*to)) == f->len)
 			sent++;
 		else if (errno != ENOBUFS)
 			die("sendto");
 	}
 	printf("sent %ld rate %.0f\n", sent,
 	       sent * 1e9 / (now_ns() - start + 1));
+	free(pkts);
 }
 
 /* Waits for one connection: 0, or why there is none */
