@@ -2,7 +2,8 @@
 /*
  * The key of an SPI: AES-256-CMAC under a device key, in counter mode, as the
  * PSP Architecture Specification has it. Who knows the device key needs no
- * table of associations: each packet names its key by its SPI.
+ * table of associations: each packet names its key by its SPI. And which SPI is
+ * next.
  *
  * CMAC of one whole block is two encryptions, so this asks the AES library,
  * not the crypto API: it may run in any context. psp/key.c calls in, once an
@@ -10,6 +11,7 @@
  */
 #include <crypto/aes.h>
 #include <linux/export.h>
+#include <linux/siphash.h>
 #include <linux/string.h>
 #include <asm/byteorder.h>
 #include "core/wire.h"
@@ -76,3 +78,31 @@ void falcon_psp_derive(const struct crypto_aes_ctx *devkey, u32 spi, u8 version,
 	memzero_explicit(&block, sizeof(block));
 }
 EXPORT_SYMBOL_NS_GPL(falcon_psp_derive, FALCON_TEST);
+
+#define PSP_SPI_ROUNDS	4
+
+/**
+ * falcon_psp_spi() - the SPI that is the @n-th of a device key
+ * @secret:	random, of the device key
+ * @n:		less than FALCON_PSP_SPIS
+ *
+ * SPIs look random, but two numbers never have the same one: a Feistel network
+ * of 31 bits, whose halves of 16 and 15 bits take turns.
+ *
+ * Context: Any.
+ * Return: less than FALCON_PSP_SPIS; for one @n it is 0, which is no SPI.
+ */
+u32 falcon_psp_spi(const siphash_key_t *secret, u32 n)
+{
+	u32 a = n >> 15, b = n & 0x7fff, mask = 0xffff, mixed;
+	int round;
+
+	for (round = 0; round < PSP_SPI_ROUNDS; round++) {
+		mixed = a ^ (siphash_2u32(b, round, secret) & mask);
+		a = b;
+		b = mixed;
+		mask ^= 0x8000;
+	}
+	return a << 15 | b;
+}
+EXPORT_SYMBOL_NS_GPL(falcon_psp_spi, FALCON_TEST);

@@ -20,6 +20,8 @@
 #include "psp/psp.h"
 
 #define PSP_SPI_TRIES	64
+/* SPIs of a generation after which there is another, if it has not come before */
+#define PSP_SPIS_ROTATE	(FALCON_PSP_SPIS / 2)
 
 /* Which ciphers serve; each key has its own of the same. */
 static struct crypto_aead *psp_simd, *psp_aead;
@@ -120,13 +122,22 @@ static struct falcon_psp_key *psp_key_make(struct falcon_psp *psp,
  * Receiving
  */
 
-/* SPIs are random, of the generation, and never 0 (9.2.2.3). */
+/*
+ * SPIs look random, are of the generation, and never 0 (9.2.2.3). In a generation
+ * none comes twice: its key would be that of another connection before. The one
+ * that an older generation left in use is passed over.
+ */
 static int psp_rx_take_spi(struct falcon_psp *psp, u32 gen, u32 *spi)
 {
 	int i, err = -EBUSY;
 
+	lockdep_assert_held(&psp->mutex);
 	for (i = 0; i < PSP_SPI_TRIES && err == -EBUSY; i++) {
-		*spi = get_random_u32() & ~FALCON_PSP_SPI_GEN;
+		if (psp->nr_spis == FALCON_PSP_SPIS)
+			break;
+		*spi = falcon_psp_spi(&psp->spi_secret, psp->nr_spis++);
+		if (psp->nr_spis == PSP_SPIS_ROTATE)
+			falcon_psp_rotate_soon(psp);
 		if (!*spi)
 			continue;
 		if (gen & 1)
@@ -145,7 +156,6 @@ static struct falcon_psp_key *psp_rx_make(struct falcon_psp *psp, u32 gen,
 	u32 spi;
 	int err;
 
-	lockdep_assert_held(&psp->mutex);
 	err = psp_rx_take_spi(psp, gen, &spi);
 	if (err)
 		return ERR_PTR(err);
@@ -193,7 +203,8 @@ static void psp_rx_set(struct falcon_conn *conn, struct falcon_psp_key *key)
  * until falcon_psp_rx_retire() or the next call (9.2.2.3, steps 2 and 4).
  *
  * Context: process, may sleep.
- * Return: 0; -EINVAL: no such version; -ENOSPC: no SPI is free; -ENOMEM or an
+ * Return: 0; -EINVAL: no such version; -ENOSPC: the generation has no SPI left,
+ * which a rotation prevents; -ENOMEM or an
  * errno of the cipher. Then nothing has changed.
  */
 int falcon_psp_rx_new(struct falcon_conn *conn, u8 version,
@@ -423,6 +434,12 @@ static void psp_new_device_key(struct crypto_aes_ctx *ctx)
 	memzero_explicit(key, sizeof(key));
 }
 
+static void psp_new_spis(struct falcon_psp *psp)
+{
+	get_random_bytes(&psp->spi_secret, sizeof(psp->spi_secret));
+	psp->nr_spis = 0;
+}
+
 /**
  * falcon_psp_new_generation - new associations come from a new device key
  * @fn:		namespace
@@ -438,6 +455,7 @@ void falcon_psp_new_generation(struct falcon_net *fn)
 
 	mutex_lock(&psp->mutex);
 	psp_new_device_key(&psp->device[(fn->key_gen + 1) & 1]);
+	psp_new_spis(psp);
 	WRITE_ONCE(fn->prev_gen_ok, true);
 	/* A connection is never newer than what others know of. */
 	smp_store_release(&fn->key_gen, fn->key_gen + 1);
@@ -448,13 +466,19 @@ void falcon_psp_new_generation(struct falcon_net *fn)
  * falcon_psp_net_init - make the device keys of a namespace
  * @fn:		namespace
  *
- * Context: process, may sleep.
- * Return: 0 or -ENOMEM.
+ * Context: process, may sleep until the system has had some entropy.
+ * Return: 0, -ENOMEM, or -ERESTARTSYS: a signal came first.
  */
 int falcon_psp_net_init(struct falcon_net *fn)
 {
-	struct falcon_psp *psp = kzalloc(sizeof(*psp), GFP_KERNEL);
+	struct falcon_psp *psp;
+	int err;
 
+	/* What is made here lasts longer than an early boot's entropy is short. */
+	err = wait_for_random_bytes();
+	if (err)
+		return err;
+	psp = kzalloc(sizeof(*psp), GFP_KERNEL);
 	if (!psp)
 		return -ENOMEM;
 	mutex_init(&psp->mutex);
@@ -462,6 +486,7 @@ int falcon_psp_net_init(struct falcon_net *fn)
 	falcon_psp_rotate_init(psp);
 	psp_new_device_key(&psp->device[0]);
 	psp_new_device_key(&psp->device[1]);
+	psp_new_spis(psp);
 	psp->fn = fn;
 	fn->psp = psp;
 	return 0;

@@ -46,9 +46,13 @@ struct falcon_psp_grant {
 /**
  * struct falcon_psp - PSP in a network namespace
  * @fn:		the namespace
- * @mutex:	one association is made at a time; protects @device
+ * @mutex:	one association is made at a time; protects @device, @nr_spis and
+ *		@spi_secret
  * @device:	device keys, by the top bit of an SPI
  * @spi:	SPIs allocated here -> struct falcon_psp_key
+ * @nr_spis:	how many the present generation has given away, since the
+ *		secret is what it is
+ * @spi_secret:	of falcon_psp_spi(), for the present generation
  * @rotate_mutex: one rotation at a time; protects @rotated_ns and @stopped
  * @rotate_work: the next rotation by time
  * @rotated_ns:	the last rotation, 0: there was none
@@ -59,6 +63,8 @@ struct falcon_psp {
 	struct mutex mutex;	/* of associations being made */
 	struct crypto_aes_ctx device[2];
 	struct xarray spi;
+	u32 nr_spis;
+	siphash_key_t spi_secret;
 	struct mutex rotate_mutex;	/* of rotations */
 	struct delayed_work rotate_work;
 	u64 rotated_ns;
@@ -136,6 +142,7 @@ void falcon_psp_rx_used(struct falcon_conn *conn, u32 spi, u64 now_ns);
 /* psp/rotate.c: may sleep */
 int falcon_psp_rotate(struct falcon_net *fn);
 void falcon_psp_rotate_arm(struct falcon_net *fn);
+void falcon_psp_rotate_soon(struct falcon_psp *psp);
 void falcon_psp_rotate_init(struct falcon_psp *psp);
 void falcon_psp_rotate_stop(struct falcon_net *fn);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rotation of the device key (9.2.2.3), by time and on demand, under traffic.
+ * Rotation of the device key (9.2.2.3), by time, on demand, and when many SPIs
+ * have been given away, under traffic.
  *
  * Step 1, a new device key and generation; steps 2 and 3 for each connection:
  * a new association, whose predecessor is still accepted, and its grant for
@@ -124,6 +125,17 @@ void falcon_psp_rotate_arm(struct falcon_net *fn)
 	else if (!psp->stopped)
 		mod_delayed_work(falcon_wq, &psp->rotate_work, s * HZ);
 	mutex_unlock(&psp->rotate_mutex);
+}
+
+/**
+ * falcon_psp_rotate_soon - rotate as soon as peers have moved
+ * @psp:	of the namespace
+ *
+ * Context: any but hard interrupt; before the end of the namespace.
+ */
+void falcon_psp_rotate_soon(struct falcon_psp *psp)
+{
+	mod_delayed_work(falcon_wq, &psp->rotate_work, 0);
 }
 
 /**

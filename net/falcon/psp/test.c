@@ -792,6 +792,78 @@ static bool spi_names_its_generation(void)
 	return ok;
 }
 
+#define SPIS	(1 << 18)
+
+static int cmp_u32(const void *a, const void *b)
+{
+	u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Of so many numbers drawn at random some 16 would come twice. */
+static bool spis_of_a_secret_differ(void)
+{
+	u32 *spi = kvmalloc_array(SPIS, sizeof(*spi), GFP_KERNEL), i;
+	siphash_key_t secret;
+	bool ok = spi;
+
+	get_random_bytes(&secret, sizeof(secret));
+	for (i = 0; ok && i < SPIS; i++)
+		spi[i] = falcon_psp_spi(&secret, i < SPIS / 2 ? i :
+					FALCON_PSP_SPIS - 1 - i);
+	if (ok)
+		sort(spi, SPIS, sizeof(*spi), cmp_u32, NULL);
+	for (i = 1; ok && i < SPIS; i++)
+		ok = CHECK(spi[i] != spi[i - 1]);
+	ok = ok && CHECK(spi[SPIS - 1] < FALCON_PSP_SPIS);
+	kvfree(spi);
+	return ok;
+}
+
+/* Not even when the connection that had it is gone: the key would be the same. */
+static bool spis_are_given_once_in_a_generation(void)
+{
+	struct falcon_psp *psp = falcon_net(&init_net)->psp;
+	struct falcon_psp_grant grant;
+	struct falcon_conn *conn;
+	bool ok = true;
+	u32 nr;
+	int i;
+
+	for (i = 0; ok && i < 20; i++) {
+		conn = end_make();
+		nr = psp->nr_spis;
+		ok = conn && CHECK(!falcon_psp_rx_new(conn, 0, &grant)) &&
+		     CHECK(psp->nr_spis > nr) &&
+		     CHECK((grant.spi & ~FALCON_PSP_SPI_GEN) ==
+			   falcon_psp_spi(&psp->spi_secret, psp->nr_spis - 1));
+		end_free(conn);
+	}
+	return ok;
+}
+
+/* A generation without SPIs gives none; at half of them the next one comes. */
+static bool a_generation_ends_with_its_spis(void)
+{
+	struct falcon_net *fn = falcon_net(&init_net);
+	struct falcon_conn *conn = end_make();
+	struct falcon_psp_grant grant;
+	u32 gen = fn->key_gen;
+	bool ok = conn;
+
+	fn->psp->nr_spis = FALCON_PSP_SPIS - 2;
+	ok = ok && CHECK(!falcon_psp_rx_new(conn, 0, &grant)) &&
+	     CHECK(!falcon_psp_rx_new(conn, 0, &grant)) &&
+	     CHECK(falcon_psp_rx_new(conn, 0, &grant) == -ENOSPC);
+	fn->psp->nr_spis = FALCON_PSP_SPIS / 2 - 1;
+	ok = ok && CHECK(!falcon_psp_rx_new(conn, 0, &grant));
+	flush_delayed_work(&fn->psp->rotate_work);
+	ok = ok && CHECK(fn->key_gen == gen + 1) && CHECK(!fn->psp->nr_spis);
+	end_free(conn);
+	return ok;
+}
+
 /* 6.5: each connection has an SPI, and so a key, of its own. */
 static bool connections_have_their_own_keys(void)
 {
@@ -815,6 +887,8 @@ static bool connections_have_their_own_keys(void)
 /* 9.2.2.3: after a rotation the previous association opens until it retires. */
 static bool previous_association_opens_until_retired(void)
 {
+	const struct falcon_psp_key *prev;
+	u8 text[200], buf[200];
 	struct ends e = {};
 	u32 first;
 	bool ok;
@@ -823,10 +897,16 @@ static bool previous_association_opens_until_retired(void)
 	if (!ok)
 		goto out;
 	first = e.b->rx_sa.spi;
-	ok = CHECK(e.b->rx_sa.prev_spi == first) && ends_key(&e, 0) &&
+	get_random_bytes(text, sizeof(text));
+	memcpy(buf, text, sizeof(buf));
+	put_psp_hdr(buf, 0, first);
+	ok = CHECK(e.b->rx_sa.prev_spi == first) &&
+	     seal_buf(e.a, buf, sizeof(buf), 1, 0, 0, 0) && ends_key(&e, 0) &&
 	     CHECK(e.b->rx_sa.spi != first) &&
-	     CHECK(e.b->rx_sa.prev_spi == first) &&
-	     CHECK(rcu_access_pointer(e.b->rx_sa.prev_key));
+	     CHECK(e.b->rx_sa.prev_spi == first);
+	prev = rcu_dereference_protected(e.b->rx_sa.prev_key, true);
+	ok = ok && CHECK(prev) && CHECK(prev->spi == first) &&
+	     buf_opens_to(prev, buf, sizeof(buf), 0, 0, text + HDR);
 	falcon_psp_rx_retire(e.b);
 	ok = ok && CHECK(e.b->rx_sa.prev_spi == e.b->rx_sa.spi) &&
 	     CHECK(!rcu_access_pointer(e.b->rx_sa.prev_key));
@@ -906,6 +986,9 @@ static const struct {
 	T(grant_again_begins_beyond),
 	T(nothing_is_sealed_around_a_snapshot),
 	T(spi_names_its_generation),
+	T(spis_of_a_secret_differ),
+	T(spis_are_given_once_in_a_generation),
+	T(a_generation_ends_with_its_spis),
 	T(connections_have_their_own_keys),
 	T(previous_association_opens_until_retired),
 	T(waiting_packets_get_the_new_key),
