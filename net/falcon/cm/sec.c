@@ -13,6 +13,7 @@
  */
 #include <crypto/curve25519.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 #include <uapi/linux/falcon.h>
 
 #include "cm/cm.h"
@@ -82,6 +83,31 @@ static bool cm_sec_dh(struct falcon_cm_sec *sec, u8 *dh, const u8 *peer)
 
 	memzero_explicit(sec->secret, sizeof(sec->secret));
 	return ok;
+}
+
+/* An address as both ends write it, whatever a socket was bound to */
+static void cm_end(const struct falcon_path *path, const struct in6_addr *addr,
+		   struct in6_addr *end)
+{
+	if (path->family == AF_INET)
+		ipv6_addr_set_v4mapped(addr->s6_addr32[3], end);
+	else
+		*end = *addr;
+}
+
+/* falcon_cm_transcript(), from INIT with @init_len bytes before its cookie */
+static void cm_sec_transcript(const struct falcon_cm_sec *sec, const void *init,
+			      unsigned int init_len, const void *accept,
+			      const struct falcon_cm_msg *m, u8 *hash)
+{
+	const struct falcon_path *path = &sec->conn->path;
+	struct in6_addr ends[FALCON_CM_NR_ROLES];
+
+	BUILD_BUG_ON(sizeof(ends) != FALCON_CM_ENDS_LEN);
+	cm_end(path, &path->saddr, &ends[sec->role]);
+	cm_end(path, &path->daddr, &ends[!sec->role]);
+	falcon_cm_transcript(init, init_len, accept, m,
+			     sec->psk.len ? (const u8 *)ends : NULL, hash);
 }
 
 static void cm_sec_derive(struct falcon_cm_sec *sec, const u8 *hash,
@@ -245,7 +271,7 @@ int falcon_cm_sec_seal(struct falcon_conn *conn, const void *init,
 	falcon_cm_parse(accept, len, &m);
 	if (!cm_sec_dh(sec, dh, im->dh))
 		return -EKEYREJECTED;
-	falcon_cm_transcript(init, im->body_len, accept, &m, hash);
+	cm_sec_transcript(sec, init, im->body_len, accept, &m, hash);
 	cm_sec_derive(sec, hash, dh);
 	err = cm_sec_grant(sec, 0, m.versions[0], cm_value(accept, m.wrapped));
 	if (err)
@@ -338,7 +364,7 @@ int falcon_cm_sec_accepted(struct falcon_conn *conn, const void *init,
 
 	if (!cm_sec_dh(sec, dh, m->dh))
 		return -EKEYREJECTED;
-	falcon_cm_transcript(init, init_len, accept, m, hash);
+	cm_sec_transcript(sec, init, init_len, accept, m, hash);
 	cm_sec_derive(sec, hash, dh);
 	if (!cm_accept_proven(sec, m) ||
 	    !cm_sec_unwrap(sec, 0, m->wrapped, m->versions[0], &grant))

@@ -96,14 +96,18 @@ static unsigned int cm_hash_blank(struct sha256_state *s, const u8 *msg,
  * @init_len:	its bytes without cookie
  * @accept:	ACCEPT
  * @m:		@accept parsed; it has WRAPPED and KEY_CONF
+ * @ends:	with a pre-shared key: FALCON_CM_ENDS_LEN bytes, the addresses of
+ *		initiator and responder. NULL without
  * @hash:	FALCON_CM_HASH_LEN bytes
  *
  * All of INIT as it was before the cookie, and all of ACCEPT but for the values
- * of WRAPPED and KEY_CONF, which follow from this hash.
+ * of WRAPPED and KEY_CONF, which follow from this hash. Whoever has a pre-shared
+ * key is known by his address: what was said to one holder of the key is no
+ * transcript of another, nor of the one that said it.
  */
 void falcon_cm_transcript(const void *init, unsigned int init_len,
 			  const void *accept, const struct falcon_cm_msg *m,
-			  u8 *hash)
+			  const u8 *ends, u8 *hash)
 {
 	static const u8 label[] = "falcon cm transcript 1";
 	struct falcon_cm_hdr hdr;
@@ -121,6 +125,8 @@ void falcon_cm_transcript(const void *init, unsigned int init_len,
 	pos = cm_hash_blank(&s, accept, pos, m->key_conf,
 			    FALCON_CM_KEY_CONF_LEN);
 	sha256_update(&s, accept + pos, m->body_len - pos);
+	if (ends)
+		sha256_update(&s, ends, FALCON_CM_ENDS_LEN);
 	sha256_final(&s, hash);
 }
 

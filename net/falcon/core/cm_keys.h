@@ -17,6 +17,7 @@
 
 #define FALCON_CM_KEY_LEN	32
 #define FALCON_CM_HASH_LEN	32
+#define FALCON_CM_ENDS_LEN	32	/* two IPv6 addresses */
 #define FALCON_CM_PSK_MIN	32	/* bytes of a pre-shared key */
 #define FALCON_CM_PSK_MAX	64
 
@@ -56,7 +57,7 @@ void falcon_cm_key_id(const u8 *psk, unsigned int psk_len, u64 nonce, u8 *id);
 
 void falcon_cm_transcript(const void *init, unsigned int init_len,
 			  const void *accept, const struct falcon_cm_msg *m,
-			  u8 *hash);
+			  const u8 *ends, u8 *hash);
 void falcon_cm_derive(struct falcon_cm_keys *k, const u8 *hash, const u8 *dh,
 		      const u8 *psk, unsigned int psk_len);
 

@@ -157,6 +157,7 @@ static void check_keys(const u8 *data, size_t size, struct falcon_cm_msg *m)
 {
 	static const u8 dh[FALCON_CM_DH_LEN] = { 5 };
 	static const u8 psk[FALCON_CM_PSK_MIN] = { 6 };
+	static const u8 ends[FALCON_CM_ENDS_LEN] = { 7 };
 	struct falcon_cm_keys k;
 	struct falcon_cm_sa sa;
 	u8 hash[FALCON_CM_HASH_LEN], conf[FALCON_CM_KEY_CONF_LEN];
@@ -168,7 +169,7 @@ static void check_keys(const u8 *data, size_t size, struct falcon_cm_msg *m)
 	memset(hash, 1, sizeof(hash));
 	if (m->type == FALCON_CM_ACCEPT && m->present & FALCON_CM_HAS_DH)
 		falcon_cm_transcript(init, len - FALCON_CM_COOKIE_TLV_LEN,
-				     data, m, hash);
+				     data, m, ends, hash);
 	falcon_cm_derive(&k, hash, dh, psk, sizeof(psk));
 	if (m->type == FALCON_CM_ACCEPT && m->present & FALCON_CM_HAS_DH) {
 		falcon_cm_conf_accept(&k, m->wrapped, conf);

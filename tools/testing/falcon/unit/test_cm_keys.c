@@ -73,7 +73,7 @@ static void converse(void)
 
 static void hash_now(u8 *hash)
 {
-	falcon_cm_transcript(asked, asked_len, answer, &answer_msg, hash);
+	falcon_cm_transcript(asked, asked_len, answer, &answer_msg, NULL, hash);
 }
 
 static void agree(void)
@@ -175,6 +175,27 @@ TEST(transcript_without_cookie)
 	falcon_cm_append_cookie(asked, asked_len, cookie);
 	hash_now(after);
 	EXPECT_BYTES(after, before, 32);
+}
+
+/* spec: with a pre-shared key the addresses of both ends are of the transcript, so
+ * that who reflects messages, or passes them to another, has no keys of it
+ */
+TEST(transcript_names_both_ends)
+{
+	const u8 ends[FALCON_CM_ENDS_LEN] = { [15] = 1, [31] = 2 };
+	const u8 turned[FALCON_CM_ENDS_LEN] = { [15] = 2, [31] = 1 };
+	const u8 other[FALCON_CM_ENDS_LEN] = { [15] = 1, [31] = 3 };
+	u8 without[32], hash[32], got[32];
+
+	converse();
+	hash_now(without);
+	falcon_cm_transcript(asked, asked_len, answer, &answer_msg, ends, hash);
+	EXPECT_TRUE(memcmp(hash, without, 32));
+	falcon_cm_transcript(asked, asked_len, answer, &answer_msg, turned,
+			     got);
+	EXPECT_TRUE(memcmp(got, hash, 32));
+	falcon_cm_transcript(asked, asked_len, answer, &answer_msg, other, got);
+	EXPECT_TRUE(memcmp(got, hash, 32));
 }
 
 static bool in_value(unsigned int at, const u8 *value, unsigned int len)
