@@ -259,7 +259,8 @@ struct falcon_path {
  * @max_tries:	of INIT; 0: by sysctl
  * @security:	FALCON_SECURITY_* of <uapi/linux/falcon.h>; 0: by sysctl
  * @cred:	whose keyrings may have a pre-shared key; NULL: the caller's
- * @fae:	congestion control, NULL: by sysctl
+ * @fae:	congestion control, NULL: by sysctl. A listener's request() that
+ *		succeeds gives a reference with it (falcon_fae_hold())
  * @credits:	six credit counters (8.2.3)
  * @priv:	ULP private data
  * @priv_len:	its bytes, at most FALCON_CM_PRIV_MAX

@@ -176,6 +176,7 @@ extern const struct falcon_fae_ops falcon_fae_fixed;
 int falcon_fae_register(struct falcon_fae_ops *ops);
 void falcon_fae_unregister(struct falcon_fae_ops *ops);
 const struct falcon_fae_ops *falcon_fae_get(const char *name);
+void falcon_fae_hold(const struct falcon_fae_ops *ops);
 void falcon_fae_put(const struct falcon_fae_ops *ops);
 #endif
 

@@ -110,7 +110,6 @@ struct falcon_sysctls {
  *		a value entry
  * @nr_conns:	connections whose memory is not freed yet
  * @nr_quarantined: CIDs that rest before they are used again
- * @conns_gone:	woken when @nr_conns falls to 0
  * @dest_fn:	own Destination Function (7.2), 24 bits, random: it names the
  *		namespace
  * @key_gen:	current SPI generation (9.2.1)
@@ -133,7 +132,6 @@ struct falcon_net {
 	struct xarray conns;
 	atomic_t nr_conns;
 	atomic_t nr_quarantined;
-	wait_queue_head_t conns_gone;
 	u32 dest_fn;
 	u32 key_gen;
 	bool prev_gen_ok;
@@ -479,8 +477,5 @@ void falcon_sysctl_exit(void);
 int falcon_sysctl_net_init(struct falcon_net *fn);
 void falcon_sysctl_net_exit(struct falcon_net *fn);
 void falcon_sysctl_defaults(struct falcon_sysctls *s);
-
-/* main.c: registry of congestion control, beside net/falcon_fae.h */
-void falcon_fae_hold(const struct falcon_fae_ops *ops);
 
 #endif /* _FALCON_H */

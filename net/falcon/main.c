@@ -121,6 +121,7 @@ void falcon_fae_hold(const struct falcon_fae_ops *ops)
 {
 	__module_get(ops->owner);
 }
+EXPORT_SYMBOL_GPL(falcon_fae_hold);
 
 /**
  * falcon_fae_put - drop a reference

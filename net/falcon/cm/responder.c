@@ -318,6 +318,8 @@ static int cm_ask_listener(struct falcon_cm *cm, struct falcon_listener *l,
 	req->host = NULL;
 	falcon_cm_begin(s, conn, FALCON_CM_ACCEPT_SENT);
 put:
+	if (p.fae)
+		falcon_fae_put(p.fae);
 	falcon_conn_put(conn);
 out:
 	falcon_cm_put(s);
@@ -507,6 +509,8 @@ void falcon_cm_work_confirm(struct falcon_cm_setup *s)
 	if (!conn)
 		return;
 	err = falcon_psp_tx_install(conn, &s->grant);
+	/* Its SPI says that there has been one. */
+	memzero_explicit(s->grant.key, sizeof(s->grant.key));
 	if (err)
 		falcon_cm_fail_tell(s, err, falcon_cm_errno_reason(err), 0);
 	else

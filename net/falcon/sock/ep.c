@@ -389,14 +389,16 @@ int falcon_ep_request(struct falcon_listener *l, struct falcon_conn *conn,
 		req->user_timeout_ms = fs->user_timeout_ms;
 	req->gapless = true;
 	req->txn_timeout_ms = FALCON_CM_NO_TIMEOUT;
-	if (fs->fae)
-		req->fae = fs->fae;
 	/* From here on falcon_listen_stop() finds it. */
 	spin_lock_bh(&fs->aq_lock);
 	if (fs->aq_open)
 		list_add_tail(&ep->node, &fs->half_open);
 	else
 		err = -ECONNREFUSED;
+	if (!err && fs->fae) {
+		falcon_fae_hold(fs->fae);
+		req->fae = fs->fae;
+	}
 	spin_unlock_bh(&fs->aq_lock);
 	if (err)
 		goto out_free;

@@ -130,7 +130,10 @@ static int falcon_set_congestion(struct sock *sk, sockptr_t optval,
 		falcon_fae_put(fae);
 		return -EISCONN;
 	}
+	/* falcon_ep_request() copies it. */
+	spin_lock_bh(&fs->aq_lock);
 	swap(fs->fae, fae);
+	spin_unlock_bh(&fs->aq_lock);
 	release_sock(sk);
 	if (fae)
 		falcon_fae_put(fae);

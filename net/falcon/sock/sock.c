@@ -62,11 +62,15 @@ static int falcon_init_sock(struct sock *sk)
 static void falcon_destroy_sock(struct sock *sk)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
+	const struct falcon_fae_ops *fae;
 
 	falcon_port_put(sk);
-	if (fs->fae)
-		falcon_fae_put(fs->fae);
+	spin_lock_bh(&fs->aq_lock);
+	fae = fs->fae;
 	fs->fae = NULL;
+	spin_unlock_bh(&fs->aq_lock);
+	if (fae)
+		falcon_fae_put(fae);
 	kfree(fs->last_info);
 	fs->last_info = NULL;
 	sk_sockets_allocated_dec(sk);

@@ -14,6 +14,7 @@
  * in one list.
  */
 #include <linux/wait_bit.h>
+#include <net/falcon_fae.h>
 #include <net/ipv6.h>
 #include <net/netns/generic.h>
 #include <rdma/ib_cache.h>
@@ -438,7 +439,10 @@ static int fal_rc_request(struct falcon_listener *l, struct falcon_conn *conn,
 		err = 0;
 	}
 	spin_unlock_bh(&eng->lock);
-	req->fae = qp->fae;
+	if (!err && qp->fae) {
+		falcon_fae_hold(qp->fae);
+		req->fae = qp->fae;
+	}
 	/* timeout, retry_cnt and rnr_retry bound it (fal_conn_bounds()). */
 	req->txn_timeout_ms = FALCON_CM_NO_TIMEOUT;
 	*ulp = &fal_rc_ops;
