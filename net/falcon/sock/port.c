@@ -8,6 +8,7 @@
  *
  * Called by sock.c under the socket lock.
  */
+#include <linux/cred.h>
 #include <linux/hash.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -241,6 +242,11 @@ static void falcon_listen_addr(const struct sock *sk, struct falcon_listener *l)
 	l->path.uid = sk->sk_uid;
 }
 
+/*
+ * Those who share an address are one listener for the connection manager, which
+ * looks for pre-shared keys with the credentials of whoever listened: so they
+ * must have the same. With others it chooses between listeners.
+ */
 static struct falcon_group *falcon_group_find(struct falcon_net_sock *ns,
 					      const struct falcon_listener *l)
 {
@@ -252,6 +258,7 @@ static struct falcon_group *falcon_group_find(struct falcon_net_sock *ns,
 		    g->l.path.oif == l->path.oif &&
 		    g->l.v6only == l->v6only &&
 		    g->l.security == l->security &&
+		    g->l.cred == current_cred() &&
 		    ipv6_addr_equal(&g->l.path.saddr, &l->path.saddr))
 			return g;
 	return NULL;
