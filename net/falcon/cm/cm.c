@@ -116,7 +116,7 @@ void falcon_cm_gone(struct falcon_conn *conn)
 
 	peer.path.tclass &= ~INET_ECN_MASK;
 	rcu_read_lock();
-	cm = READ_ONCE(conn->fn->cm);	/* freed by kfree_rcu() */
+	cm = READ_ONCE(conn->fn->cm);	/* freed by kvfree_rcu() */
 	if (cm)
 		falcon_cm_send_signed(cm, sec ? &sec->peer : &peer, conn, &m,
 				      NULL);
@@ -316,7 +316,7 @@ void falcon_cm_unreachable(struct falcon_cm *cm, const struct in6_addr *daddr,
  */
 int falcon_cm_net_init(struct falcon_net *fn)
 {
-	struct falcon_cm *cm = kzalloc(sizeof(*cm), GFP_KERNEL);
+	struct falcon_cm *cm = kvzalloc(sizeof(*cm), GFP_KERNEL);
 	int err;
 
 	if (!cm)
@@ -334,7 +334,7 @@ int falcon_cm_net_init(struct falcon_net *fn)
 	err = falcon_cm_set_port(cm, fn->sysctl.cm_port);
 	if (err) {
 		fn->cm = NULL;
-		kfree(cm);
+		kvfree(cm);
 	}
 	return err;
 }
@@ -385,7 +385,7 @@ void falcon_cm_net_exit(struct falcon_net *fn)
 	falcon_cm_drop_setups(cm);
 	falcon_cm_close_port(cm);
 	WRITE_ONCE(fn->cm, NULL);
-	kfree_rcu(cm, rcu);
+	kvfree_rcu(cm, rcu);
 }
 
 /**

@@ -70,8 +70,8 @@ struct falcon_cm {
 	struct rcu_head rcu;
 	struct socket __rcu *sk[2];
 	spinlock_t lock;	/* of changes; look-ups are RCU */
-	DECLARE_HASHTABLE(setups, 8);
-	DECLARE_HASHTABLE(listeners, 6);
+	DECLARE_HASHTABLE(setups, 12);
+	DECLARE_HASHTABLE(listeners, 12);
 	siphash_key_t hash_key;
 	struct falcon_cm_secrets secrets;
 	struct list_head queue;
@@ -127,7 +127,8 @@ struct falcon_cm_psk {
  * @accept_conf: KEY_CONF of the ACCEPT
  * @confirm:	initiator: CONFIRM, in case ACCEPT comes again
  * @confirm_len: its bytes
- * @peer:	where messages after the set-up go
+ * @peer:	where messages after the set-up go; its port is where the last
+ *		one came from
  * @nonce:	of the set-up
  * @peer_cid:	the peer's CID
  * @lock:	protects what follows

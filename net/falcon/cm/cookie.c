@@ -40,12 +40,17 @@ static u32 cm_now(void)
 
 static void cm_rotate(struct falcon_cm_secrets *secrets, u32 gen)
 {
+	s32 ahead;
+
 	write_seqlock_bh(&secrets->lock);
-	if (gen == secrets->gen + 1)
+	/* Another CPU may have read the clock later and be here already. */
+	ahead = gen - secrets->gen;
+	if (ahead == 1)
 		get_random_bytes(&secrets->s[gen & 1], sizeof(secrets->s[0]));
-	else if (gen != secrets->gen)
+	else if (ahead > 1)
 		get_random_bytes(secrets->s, sizeof(secrets->s));
-	secrets->gen = gen;
+	if (ahead > 0)
+		secrets->gen = gen;
 	write_sequnlock_bh(&secrets->lock);
 }
 

@@ -197,8 +197,10 @@ static void cm_not_accepted(struct falcon_cm_setup *s,
 			    enum falcon_cm_reason reason, u16 detail)
 {
 	spin_lock_bh(&s->lock);
-	s->cfg.peer_cid = m->cid;
-	s->peer_pcid = m->pcid;
+	if (s->conn) {
+		s->cfg.peer_cid = m->cid;
+		s->peer_pcid = m->pcid;
+	}
 	spin_unlock_bh(&s->lock);
 	if (falcon_cm_fail_tell(s, err, reason, detail))
 		falcon_cm_count_reason(s->cm->fn, reason);

@@ -107,8 +107,11 @@ void falcon_cm_put_listener(struct falcon_listener *l)
 	refcount_t *refs = &l->refs;
 
 	/* At 0 falcon_unlisten() may return and @l be gone. */
-	if (refcount_dec_and_test(refs))
+	if (refcount_dec_and_test(refs)) {
+		/* Who waits either sees 0 or is seen to wait. */
+		smp_mb();
 		wake_up_var(refs);
+	}
 }
 
 /**

@@ -122,7 +122,8 @@ static bool cm_key_is(const struct falcon_cm_psk *psk, u64 nonce, const u8 *id)
  * @id:		KEY_ID that the key must have, or NULL
  * @psk:	the key, to be wiped by the caller; written if there is one
  *
- * The key of that address first, then the one for any peer.
+ * The key of that address, or if there is none the one for any peer: whoever has
+ * that is not taken for a peer with a key of its own.
  *
  * Context: Process, may sleep.
  * Return: 0; -ENOKEY: there is none; -EKEYREJECTED: none has @id; -EKEYEXPIRED,
@@ -134,19 +135,14 @@ int falcon_cm_psk_find(struct falcon_net *fn, const struct cred *cred,
 {
 	const struct cred *old = override_creds(cred ?: current_cred());
 	char name[INET6_ADDRSTRLEN];
-	int err, any;
+	int err;
 
 	cm_key_name(peer, name, sizeof(name));
 	err = cm_key_read(fn->net, name, psk);
+	if (err == -ENOKEY)
+		err = cm_key_read(fn->net, CM_ANY_PEER, psk);
 	if (!err && !cm_key_is(psk, nonce, id))
 		err = -EKEYREJECTED;
-	if (err == -ENOKEY || err == -EKEYREJECTED) {
-		any = cm_key_read(fn->net, CM_ANY_PEER, psk);
-		if (!any && !cm_key_is(psk, nonce, id))
-			any = -EKEYREJECTED;
-		if (any != -ENOKEY)
-			err = any;
-	}
 	revert_creds(old);
 	if (err)
 		memzero_explicit(psk, sizeof(*psk));

@@ -170,10 +170,16 @@ static void cm_rekey_offer(struct falcon_cm_sec *sec)
 	memzero_explicit(&grant, sizeof(grant));
 }
 
+/*
+ * Both ends use the same port, but may have moved to another one since the
+ * set-up: by turns it goes where the peer was last heard from, and to the port that
+ * is this end's now.
+ */
 static void cm_rekey_send(struct falcon_cm_sec *sec,
-			  const struct falcon_cm_sa *sa)
+			  const struct falcon_cm_sa *sa, unsigned int tries)
 {
 	struct falcon_conn *conn = sec->conn;
+	struct falcon_cm_peer peer = sec->peer;
 	struct falcon_cm_msg m = {
 		.type = FALCON_CM_REKEY,
 		.present = FALCON_CM_HAS_ECHO | FALCON_CM_HAS_WRAPPED,
@@ -182,7 +188,9 @@ static void cm_rekey_send(struct falcon_cm_sec *sec,
 		.echo_pcid = conn->tx_sa.pcid,
 	};
 
-	falcon_cm_send_signed(conn->fn->cm, &sec->peer, conn, &m, sa);
+	if (!(tries & 1))
+		peer.port = htons(READ_ONCE(conn->fn->sysctl.cm_port));
+	falcon_cm_send_signed(conn->fn->cm, &peer, conn, &m, sa);
 }
 
 /* Sends what is offered once more, or gives up: the peer goes on with the old
@@ -192,6 +200,7 @@ static void cm_rekey_try(struct falcon_cm_sec *sec)
 {
 	struct falcon_net *fn = sec->conn->fn;
 	struct falcon_cm_sa sa;
+	unsigned int tries;
 	bool give_up;
 
 	spin_lock_bh(&sec->lock);
@@ -202,12 +211,13 @@ static void cm_rekey_try(struct falcon_cm_sec *sec)
 	else if (sec->offered.spi)
 		sec->tries++;
 	sa = sec->offered;
+	tries = sec->tries;
 	spin_unlock_bh(&sec->lock);
 
 	if (give_up)
 		FALCON_INC(fn, CM_REKEY_FAILED);
 	else if (sa.spi)
-		cm_rekey_send(sec, &sa);
+		cm_rekey_send(sec, &sa, tries);
 	memzero_explicit(&sa, sizeof(sa));
 }
 
@@ -292,6 +302,7 @@ void falcon_cm_rx_rekey(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		goto out;
 	}
 	spin_lock_bh(&sec->lock);
+	WRITE_ONCE(sec->peer.port, peer->port);
 	sec->grant = grant;
 	sec->granted = true;
 	cm_rekey_kick(sec);
@@ -327,6 +338,7 @@ void falcon_cm_rx_rekey_ack(struct falcon_cm *cm,
 	if (!falcon_cm_proven(conn, buf, m, NULL))
 		goto out;
 	spin_lock_bh(&sec->lock);
+	WRITE_ONCE(sec->peer.port, peer->port);
 	moved = sec->offered.spi == m->rekey_spi;
 	if (moved) {
 		memzero_explicit(&sec->offered, sizeof(sec->offered));

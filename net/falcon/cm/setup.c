@@ -89,7 +89,7 @@ void falcon_cm_queue(struct falcon_cm_setup *s)
 struct falcon_cm_setup *falcon_cm_alloc(struct falcon_cm *cm, u8 role,
 					u64 nonce)
 {
-	struct falcon_cm_setup *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct falcon_cm_setup *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 
 	if (!s)
 		return NULL;
@@ -126,7 +126,7 @@ int falcon_cm_set_msg(struct falcon_cm_setup *s, const struct falcon_cm_msg *m)
 		room = FALCON_CM_COOKIE_TLV_LEN;
 	s->len = falcon_cm_build(m, buf);
 	s->body_len = s->len;
-	s->msg = kmalloc(s->len + room, GFP_KERNEL);
+	s->msg = kmalloc(s->len + room, GFP_KERNEL_ACCOUNT);
 	if (s->msg)
 		memcpy(s->msg, buf, s->len);
 	kfree(buf);
@@ -407,13 +407,24 @@ void falcon_cm_begin(struct falcon_cm_setup *s, struct falcon_conn *conn,
 	if (!err && READ_ONCE(conn->state) != FALCON_CONN_SETUP)
 		err = -ECONNABORTED;
 	if (err) {
-		falcon_cm_fail(s, err);
+		/* Who settled it before it was in the table left it there. */
+		if (!falcon_cm_fail(s, err))
+			falcon_cm_forget(s);
 		return;
 	}
 	spin_lock_bh(&s->lock);
 	skb = s->conn ? falcon_cm_next_try(s) : NULL;
 	spin_unlock_bh(&s->lock);
 	falcon_cm_xmit_setup(s, skb);
+}
+
+/* A rotation passes over what is being set up. */
+static void cm_started(struct falcon_net *fn, struct falcon_conn *conn)
+{
+	FALCON_INC(fn, CM_ESTABLISHED);
+	if (conn->cm_sec && READ_ONCE(conn->rx_sa.gen) !=
+			    smp_load_acquire(&fn->key_gen))
+		falcon_cm_rekey(conn);
 }
 
 /**
@@ -440,7 +451,7 @@ int falcon_cm_start(struct falcon_cm_setup *s, struct falcon_conn *conn)
 	if (err)
 		falcon_conn_fail(conn, err);
 	else
-		FALCON_INC(s->cm->fn, CM_ESTABLISHED);
+		cm_started(s->cm->fn, conn);
 	falcon_conn_put(conn);
 	return err;
 }
@@ -472,15 +483,17 @@ void falcon_cm_release(struct falcon_conn *conn)
 	falcon_cm_put(s);
 }
 
-static struct falcon_cm_setup *cm_first_setup(struct falcon_cm *cm)
+/* A set-up of the buckets from @i on; those before are empty. */
+static struct falcon_cm_setup *cm_first_setup(struct falcon_cm *cm,
+					      unsigned int *i)
 {
 	struct falcon_cm_setup *s;
-	int i;
 
 	spin_lock_bh(&cm->lock);
-	hash_for_each(cm->setups, i, s, node)
-		if (refcount_inc_not_zero(&s->refs))
-			goto out;
+	for (; *i < HASH_SIZE(cm->setups); ++*i)
+		hlist_for_each_entry(s, &cm->setups[*i], node)
+			if (refcount_inc_not_zero(&s->refs))
+				goto out;
 	s = NULL;
 out:
 	spin_unlock_bh(&cm->lock);
@@ -509,8 +522,9 @@ static void cm_drop_setup(struct falcon_cm_setup *s)
 void falcon_cm_drop_setups(struct falcon_cm *cm)
 {
 	struct falcon_cm_setup *s;
+	unsigned int i = 0;
 
-	while ((s = cm_first_setup(cm))) {
+	while ((s = cm_first_setup(cm, &i))) {
 		cm_drop_setup(s);
 		falcon_cm_put(s);
 	}

@@ -34,12 +34,12 @@ new_keyring()
 	keyctl new_session >/dev/null
 }
 
-listener() # NUMBER
+listener() # NUMBER [NAMESPACE]
 {
 	rm -f "$scratch/hold"
 	mkfifo "$scratch/hold"
 	exec 9<>"$scratch/hold"
-	ip netns exec "$B" falcon_many -l -P 7000 -n "$1" \
+	ip netns exec "${2:-$B}" falcon_many -l -P 7000 -n "$1" \
 		<"$scratch/hold" >"$scratch/ready" 9<&- &
 	within 30 listens
 }
@@ -145,8 +145,50 @@ a_key_for_any_peer()
 	drop_pair
 }
 
+# Whoever has the key for any peer is not the peer that has one of its own.
+a_key_for_a_peer_goes_before_the_one_for_any()
+{
+	make_pair
+	new_keyring
+	key a '*' 1
+	key b '*' 1
+	key b $A4 2
+	listener 100
+	policy psk psk
+	connects refused
+	expect "$(counter "$B" cm_key_unknown)" -eq 1 "counted why"
+	key a $B4 2
+	connects established
+	drop_pair
+}
+
+rekeyed() # NAMESPACE
+{
+	[ "$(counter "$1" cm_rekeyed)" -ge 1 ]
+}
+
+# A set-up knows the port that the peer had then.
+keys_rotate_when_the_port_has_moved()
+{
+	local sender
+
+	SECURITY=opportunistic make_pair
+	transfer 4 -b 400K -m 2K -e 200000 &
+	sender=$!
+	within 30 established
+	both sysctl -q net.falcon.cm_port=4796
+	both falcon key rotate wait 20
+	within 60 rekeyed "$A"
+	within 60 rekeyed "$B"
+	wait $sender
+	expect "$(counter "$B" in_bad_spi)" -eq 0 "wrong SPIs"
+	drop_pair
+}
+
 keys_have_a_length_and_a_name()
 {
+	local id
+
 	make_pair
 	new_keyring
 	in_a sh -c "head -c 32 /dev/urandom | keyctl padd falcon $B4 @s" \
@@ -156,7 +198,8 @@ keys_have_a_length_and_a_name()
 	fails in_a sh -c "head -c 32 /dev/urandom | keyctl padd falcon me @s"
 	fails in_a sh -c \
 		"head -c 32 /dev/urandom | keyctl padd falcon fd78:0::1 @s"
-	fails in_a keyctl read "$(keyctl search @s falcon $B4)"
+	id=$(in_a keyctl search @s falcon $B4)
+	fails in_a keyctl read "$id"
 	drop_pair
 } 2>/dev/null
 
@@ -218,6 +261,49 @@ a_socket_asks_for_its_own_policy()
 	drop_pair
 }
 
+# shares_port NAME [PEER]: a listener of $B with a keyring of its own, and in that a
+# key for PEER or nothing
+shares_port()
+{
+	(
+		new_keyring
+		[ -z "${2-}" ] || key b "$2"
+		exec ip netns exec "$B" python3 -c '
+import socket, sys
+
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 252)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+s.bind(("", 7000))
+s.listen(100)
+print("listens", flush=True)
+sys.stdin.read()
+' <"$scratch/hold" >"$scratch/$1" 9<&-
+	) &
+	within 30 grep -q listens "$scratch/$1"
+}
+
+# The keys of the first are not those of all.
+listeners_of_one_port_have_their_own_keys()
+{
+	local established refused
+
+	make_pair
+	new_keyring
+	key a $B4
+	policy opportunistic opportunistic
+	rm -f "$scratch/hold"
+	mkfifo "$scratch/hold"
+	exec 9<>"$scratch/hold"
+	shares_port first
+	shares_port second $A4
+	read -r _ established _ _ _ _ _ refused < <(
+		in_a falcon_cm connect -n 40 -t 60 $B4)
+	expect "$established" -ge 1 "connections to who has the key"
+	expect "$refused" -ge 1 "refused by who has not"
+	expect $((established + refused)) -eq 40 "connections and refusals"
+	drop_pair
+}
+
 # INIT: the initiator's favourite version, and the flows that it wants. Both
 # are in what the cookie signs, so the responder sees nothing wrong.
 a_downgrade_is_detected()
@@ -240,6 +326,34 @@ a_downgrade_is_detected()
 	connects refused
 	tc -n "$B" qdisc del dev e0 clsact
 	connects established
+	drop_pair
+}
+
+# All that $A sends to $B comes back to $A, as if $B had sent it.
+reflect()
+{
+	tc -n "$B" qdisc add dev e0 clsact
+	tc -n "$B" filter add dev e0 ingress protocol ip u32 \
+		match ip protocol 17 0xff action pedit ex \
+		munge eth dst set "$(in_a cat /sys/class/net/e0/address)" \
+		munge eth src set "$(in_b cat /sys/class/net/e0/address)" \
+		munge ip dst set $A4 munge ip src set $B4 pipe \
+		action mirred egress redirect dev e0
+}
+
+# A host that speaks with itself has the key of course, but is not its peer.
+who_reflects_messages_is_not_the_peer()
+{
+	modprobe -q act_pedit && modprobe -q act_mirred || return $KSFT_SKIP
+	make_pair
+	new_keyring
+	policy opportunistic opportunistic
+	reflect
+	listener 100 "$A"
+	connects established
+	key a $B4
+	connects refused
+	expect "$(counter "$A" cm_bad_key)" -ge 1 "counted why"
 	drop_pair
 }
 
@@ -284,8 +398,12 @@ set_ups_under_faults()
 	wrong_keys_are_refused \
 	a_key_at_one_end_does_not_fall_back \
 	a_key_for_any_peer \
+	a_key_for_a_peer_goes_before_the_one_for_any \
+	keys_rotate_when_the_port_has_moved \
 	keys_have_a_length_and_a_name \
 	a_socket_asks_for_its_own_policy \
+	listeners_of_one_port_have_their_own_keys \
 	a_downgrade_is_detected \
+	who_reflects_messages_is_not_the_peer \
 	set_ups_under_faults
 run_tests "$@"
