@@ -49,11 +49,11 @@ listens()
 	in_a falcon_cm probe $B4 | grep -q cookie
 }
 
-connects() # WANT: "established", or what connect() says
+connects() # WANT [HOST]: "established", or what connect() says
 {
 	local got
 
-	got=$(in_a falcon_cm connect -t 20 $B4)
+	got=$(in_a falcon_cm connect -t 20 "${2:-$B4}")
 	case $1 in
 	established)	set -- "established 1 refused 0 timed_out 0 other 0" ;;
 	refused)	set -- "established 0 refused 0 timed_out 0 other 1" ;;
@@ -98,6 +98,9 @@ a_key_decides()
 	policy psk psk
 	connects established
 	expect "$(in_b falcon conn | grep -c ' psk$')" -ge 1 "connections"
+	key a $B6
+	key b $A6
+	connects established $B6
 	drop_pair
 }
 
