@@ -421,9 +421,12 @@ void falcon_cm_begin(struct falcon_cm_setup *s, struct falcon_conn *conn,
 /* A rotation passes over what is being set up. */
 static void cm_started(struct falcon_net *fn, struct falcon_conn *conn)
 {
+	u32 gen;
+
 	FALCON_INC(fn, CM_ESTABLISHED);
-	if (conn->cm_sec && READ_ONCE(conn->rx_sa.gen) !=
-			    smp_load_acquire(&fn->key_gen))
+	/* Pairs with falcon_psp_new_generation(). */
+	gen = smp_load_acquire(&fn->key_gen);
+	if (conn->cm_sec && READ_ONCE(conn->rx_sa.gen) != gen)
 		falcon_cm_rekey(conn);
 }
 

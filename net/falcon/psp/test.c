@@ -792,7 +792,7 @@ static bool spi_names_its_generation(void)
 	return ok;
 }
 
-#define SPIS	(1 << 18)
+#define SPIS	BIT(18)
 
 static int cmp_u32(const void *a, const void *b)
 {
