@@ -74,14 +74,21 @@ struct fal_listen {
 	void *owner;
 };
 
+/* Counts of peers: those of one hash share a bound. */
+#define FAL_UD_SHARES	1024
+
 /**
  * struct fal_dev_eng - of a device
- * @lock:	@table, @peers, @waiters
+ * @lock:	@table, @peers, their counts, @waiters
  * @table:	UD: whom to send to, by addresses
  * @peers:	all peers, also those that only send to us
  * @nr_peers:	of @table and not
+ * @user_peers:	peers that queue pairs send to, by a hash of their user
+ * @host_peers:	peers that connected, by a hash of their address
+ * @seed:	of these hashes
  * @waiters:	queue pairs that wait for a peer to acknowledge
  * @gc:		ends idle ones
+ * @full:	a peer found no room since @gc ran
  * @dying:	the device goes
  */
 struct fal_dev_eng {
@@ -89,8 +96,12 @@ struct fal_dev_eng {
 	DECLARE_HASHTABLE(table, 6);
 	struct list_head peers;
 	atomic_t nr_peers;
+	u16 user_peers[FAL_UD_SHARES];
+	u16 host_peers[FAL_UD_SHARES];
+	u32 seed;
 	struct list_head waiters;
 	struct delayed_work gc;
+	bool full;
 	bool dying;
 };
 

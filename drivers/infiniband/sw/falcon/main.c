@@ -184,6 +184,7 @@ static const struct rdma_stat_desc fal_stat_descs[] = {
 	[FAL_STAT_RX_BAD_SEQ]	= { .name = "rx_bad_sequence" },
 	[FAL_STAT_RX_ACCESS]	= { .name = "rx_access_error" },
 	[FAL_STAT_UD_DROP]	= { .name = "ud_drop" },
+	[FAL_STAT_UD_NO_PEER]	= { .name = "ud_no_peer" },
 	[FAL_STAT_CONN_MADE]	= { .name = "connections" },
 	[FAL_STAT_CONN_FAILED]	= { .name = "connections_failed" },
 	[FAL_STAT_CONN_LOST]	= { .name = "connections_lost" },

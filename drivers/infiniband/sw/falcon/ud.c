@@ -12,9 +12,16 @@
  * or no queue pair: it is dropped and counted, so that nobody blocks others.
  *
  * Peers that have been quiet for long are let go: first the end that connected,
- * so that the other does not forget what the first still uses.
+ * so that the other does not forget what the first still uses. A peer has one
+ * connection and goes with it.
+ *
+ * Peers are bounded, and whoever causes them has a share: a user, whose queue
+ * pairs send to many, and an address that connects often. The last are QP1's,
+ * so that rdma_cm works whatever the others do. When there is no room, peers go
+ * that were quiet for a moment alone.
  */
 #include <linux/jhash.h>
+#include <linux/random.h>
 #include <linux/udp.h>
 #include <linux/wait_bit.h>
 #include <net/ip.h>
@@ -25,9 +32,14 @@
 #define FAL_UD_OPEN		128	/* datagrams that a peer may owe */
 #define FAL_UD_BACKLOG		64	/* that wait for a connection */
 #define FAL_UD_MAX_PEERS	4096
+#define FAL_UD_QP1_PEERS	512	/* of them, QP1's alone */
+#define FAL_UD_USER_PEERS	1024	/* that one user's queue pairs cause */
+#define FAL_UD_HOST_PEERS	64	/* that connect from one address */
 #define FAL_UD_MAX		4096	/* bytes of a datagram */
 #define FAL_UD_IDLE		(30 * HZ)
+#define FAL_UD_IDLE_FULL	HZ	/* when there is no room */
 #define FAL_UD_GC		(10 * HZ)
+#define FAL_UD_GC_FULL		(HZ / 10)
 #define FAL_UD_TIMEOUT_MS	5000
 #define FAL_GRH_LEN		40
 #define FAL_ROCE_PORT		4791	/* in headers that consumers may look at */
@@ -40,8 +52,10 @@
  * @refs:	of the list, of the connection and of @work
  * @path:	addresses
  * @passive:	the peer made the connection
+ * @share:	in fal_dev_eng, where it counts; NULL: QP1's
  * @lock:	all below
  * @conn:	once established
+ * @attempt:	before, once it is known. Whoever takes either out closes it
  * @attempting:	a connection is being made
  * @gone:	taken out of the list
  * @tx_sn:	next Sequence Number
@@ -58,8 +72,10 @@ struct fal_peer {
 	refcount_t refs;
 	struct falcon_path path;
 	bool passive;
+	u16 *share;
 	spinlock_t lock;	/* all below */
 	struct falcon_conn *conn;
+	struct falcon_conn *attempt;
 	bool attempting;
 	bool gone;
 	u32 tx_sn;
@@ -142,41 +158,104 @@ static void fal_peer_publish(struct fal_peer *p)
 		fal_peer_put(other);
 }
 
-/* A new one, held once more */
-static struct fal_peer *fal_peer_new(struct fal_dev *dev,
-				     const struct falcon_path *path,
-				     bool passive)
+/* Where a peer counts that @qp sends to, or that connects if that is NULL */
+static u16 *fal_share(struct fal_dev_eng *eng, const struct falcon_path *path,
+		      const struct fal_qp *qp)
+{
+	u32 hash;
+
+	if (!qp) {
+		hash = jhash(&path->daddr, sizeof(path->daddr), eng->seed);
+		return &eng->host_peers[hash % FAL_UD_SHARES];
+	}
+	if (qp->ibqp.qp_type == IB_QPT_GSI)
+		return NULL;
+	hash = jhash_1word(__kuid_val(qp->cred->euid), eng->seed);
+	return &eng->user_peers[hash % FAL_UD_SHARES];
+}
+
+/* Is there room for a peer more? Then it is counted. */
+static bool fal_share_take(struct fal_dev_eng *eng, u16 *share, bool passive)
+{
+	lockdep_assert_held(&eng->lock);
+	if (!share)
+		return true;
+	if (atomic_read(&eng->nr_peers) > FAL_UD_MAX_PEERS - FAL_UD_QP1_PEERS ||
+	    *share >= (passive ? FAL_UD_HOST_PEERS : FAL_UD_USER_PEERS))
+		return false;
+	(*share)++;
+	return true;
+}
+
+/* There is no room: those that were quiet for a moment are to go, soon. */
+static void fal_peers_full(struct fal_dev *dev)
 {
 	struct fal_dev_eng *eng = &dev->eng;
-	struct fal_peer *p;
 
-	if (atomic_inc_return(&eng->nr_peers) > FAL_UD_MAX_PEERS)
-		goto uncount;
-	p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_NOWARN);
+	lockdep_assert_held(&eng->lock);
+	fal_count(dev, FAL_STAT_UD_NO_PEER);
+	if (eng->full)
+		return;
+	eng->full = true;
+	mod_delayed_work(fal_eng_wq, &eng->gc, FAL_UD_GC_FULL);
+}
+
+static struct fal_peer *fal_peer_alloc(struct fal_dev *dev,
+				       const struct falcon_path *path,
+				       const struct fal_qp *qp)
+{
+	struct fal_peer *p = kzalloc(sizeof(*p), GFP_ATOMIC | __GFP_NOWARN);
+
 	if (!p)
-		goto uncount;
+		return NULL;
 	p->dev = dev;
 	refcount_set(&p->refs, 2);
 	p->path = *path;
-	p->passive = passive;
-	p->attempting = passive;
+	p->passive = !qp;
+	p->attempting = !qp;
+	p->share = fal_share(&dev->eng, path, qp);
 	spin_lock_init(&p->lock);
 	__skb_queue_head_init(&p->backlog);
 	p->used = jiffies;
 	INIT_WORK(&p->work, fal_peer_work);
 	INIT_HLIST_NODE(&p->node);
+	return p;
+}
+
+/* False: there is no room. */
+static bool fal_peer_add(struct fal_peer *p)
+{
+	struct fal_dev_eng *eng = &p->dev->eng;
+	bool room;
 
 	spin_lock_bh(&eng->lock);
-	if (eng->dying) {
-		spin_unlock_bh(&eng->lock);
-		kfree(p);
-		goto uncount;
+	room = !eng->dying &&
+	       atomic_read(&eng->nr_peers) <= FAL_UD_MAX_PEERS &&
+	       fal_share_take(eng, p->share, p->passive);
+	if (room) {
+		list_add_tail(&p->list, &eng->peers);
+		fal_peer_publish(p);
+	} else if (!eng->dying) {
+		fal_peers_full(p->dev);
 	}
-	list_add_tail(&p->list, &eng->peers);
-	fal_peer_publish(p);
 	spin_unlock_bh(&eng->lock);
-	return p;
-uncount:
+	return room;
+}
+
+/* A new one that @qp sends to, or that connects; held once more */
+static struct fal_peer *fal_peer_new(struct fal_dev *dev,
+				     const struct falcon_path *path,
+				     const struct fal_qp *qp)
+{
+	struct fal_dev_eng *eng = &dev->eng;
+	struct fal_peer *p = fal_peer_alloc(dev, path, qp);
+
+	if (!p)
+		return NULL;
+	atomic_inc(&eng->nr_peers);
+	if (fal_peer_add(p))
+		return p;
+	kfree(p);
 	if (atomic_dec_and_test(&eng->nr_peers))
 		wake_up_var(&eng->nr_peers);
 	return NULL;
@@ -193,8 +272,11 @@ static void fal_peer_purge(struct fal_peer *p)
 	}
 }
 
-/* Out of the list and out of sight; the connection, if there is one, ends. */
-static void fal_peer_drop(struct fal_peer *p)
+/*
+ * Out of the list and out of sight; its connection ends, made or not. @told is
+ * the one that has told so, or NULL.
+ */
+static void fal_peer_drop(struct fal_peer *p, struct falcon_conn *told)
 {
 	struct fal_dev_eng *eng = &p->dev->eng;
 	struct falcon_conn *conn;
@@ -206,12 +288,21 @@ static void fal_peer_drop(struct fal_peer *p)
 	spin_lock(&p->lock);
 	gone = p->gone;
 	p->gone = true;
-	conn = p->conn;
+	conn = p->conn ?: p->attempt;
+	if (!conn && p->attempting)
+		conn = told;
+	/* fal_peer_work() closes what is not known yet. */
+	if (conn)
+		p->attempting = false;
 	p->conn = NULL;
+	p->attempt = NULL;
 	fal_peer_purge(p);
 	spin_unlock(&p->lock);
-	if (!gone)
+	if (!gone) {
 		list_del(&p->list);
+		if (p->share)
+			(*p->share)--;
+	}
 	spin_unlock_bh(&eng->lock);
 	if (conn)
 		falcon_conn_close(conn);
@@ -430,7 +521,7 @@ bool fal_ud_send(struct fal_qp *qp, struct fal_swqe *wqe)
 		wqe->eng.status = IB_WC_LOC_LEN_ERR;
 		return true;
 	}
-	p = fal_peer_find(qp->dev, &path) ?: fal_peer_new(qp->dev, &path, false);
+	p = fal_peer_find(qp->dev, &path) ?: fal_peer_new(qp->dev, &path, qp);
 	if (!p) {
 		fal_count(qp->dev, FAL_STAT_UD_DROP);
 		return true;
@@ -616,11 +707,13 @@ static void fal_ud_release(struct falcon_conn *conn, struct falcon_resp *resp)
 static void fal_peer_up(struct fal_peer *p, struct falcon_conn *conn)
 {
 	struct sk_buff *skb;
-	bool use;
+	bool mine, use;
 
 	spin_lock_bh(&p->lock);
+	mine = p->attempting;
+	use = mine && !p->gone;
 	p->attempting = false;
-	use = !p->gone && !p->conn;
+	p->attempt = NULL;
 	if (use) {
 		p->conn = conn;
 		p->tx_sn = FAL_FIRST_SN;
@@ -628,33 +721,20 @@ static void fal_peer_up(struct fal_peer *p, struct falcon_conn *conn)
 			fal_gram_push(p, skb);
 	}
 	spin_unlock_bh(&p->lock);
-	if (!use) {
+	if (use) {
+		fal_count(p->dev, FAL_STAT_CONN_MADE);
+		falcon_flush(conn);
+	} else if (mine) {
 		falcon_conn_close(conn);
-		return;
 	}
-	fal_count(p->dev, FAL_STAT_CONN_MADE);
-	falcon_flush(conn);
 }
 
-/* Not established, or lost. Whose connection that is closes it. */
+/* Not established, or lost. Another peer takes the place of this one. */
 static void fal_peer_down(struct fal_peer *p, struct falcon_conn *conn,
 			  bool was_up)
 {
-	bool mine;
-
-	spin_lock_bh(&p->lock);
-	mine = !was_up || p->conn == conn;
-	if (mine) {
-		p->conn = NULL;
-		p->attempting = false;
-		fal_peer_purge(p);
-	}
-	spin_unlock_bh(&p->lock);
 	fal_count(p->dev, was_up ? FAL_STAT_CONN_LOST : FAL_STAT_CONN_FAILED);
-	if (mine)
-		falcon_conn_close(conn);
-	if (p->passive)
-		fal_peer_drop(p);
+	fal_peer_drop(p, conn);
 	fal_ud_wake(p->dev);
 }
 
@@ -692,6 +772,22 @@ static const struct falcon_ulp_ops fal_ud_ops = {
 	.event		= fal_ud_event,
 };
 
+/* The attempt is known, unless it is over already. */
+static void fal_peer_attempt(struct fal_peer *p, struct falcon_conn *conn)
+{
+	bool close;
+
+	spin_lock_bh(&p->lock);
+	close = p->attempting && p->gone;
+	if (close)
+		p->attempting = false;
+	else if (p->attempting)
+		p->attempt = conn;
+	spin_unlock_bh(&p->lock);
+	if (close)
+		falcon_conn_close(conn);
+}
+
 static void fal_peer_work(struct work_struct *work)
 {
 	struct fal_peer *p = container_of(work, struct fal_peer, work);
@@ -714,12 +810,11 @@ static void fal_peer_work(struct work_struct *work)
 		put_net(net);
 	}
 	if (IS_ERR(conn)) {
-		spin_lock_bh(&p->lock);
-		p->attempting = false;
-		fal_peer_purge(p);
-		spin_unlock_bh(&p->lock);
 		fal_count(p->dev, FAL_STAT_CONN_FAILED);
+		fal_peer_drop(p, NULL);
 		fal_peer_put(p);
+	} else {
+		fal_peer_attempt(p, conn);
 	}
 	fal_peer_put(p);
 }
@@ -733,19 +828,29 @@ static void fal_peer_work(struct work_struct *work)
  * @ulp_priv:	set
  *
  * Context: process.
- * Return: 0; -ECONNREFUSED; -ENOBUFS: too many peers.
+ * Return: 0; -ECONNREFUSED; -ENOBUFS: too many peers, or too many of this one.
  */
 int fal_ud_request(struct fal_dev *dev, struct falcon_conn *conn,
 		   const struct falcon_cm_params *req,
 		   const struct falcon_ulp_ops **ulp, void **ulp_priv)
 {
 	struct fal_peer *p;
+	bool gone;
 
 	if (!req->ordered || req->src_service != FAL_UD_SERVICE)
 		return -ECONNREFUSED;
-	p = fal_peer_new(dev, &req->path, true);
+	p = fal_peer_new(dev, &req->path, NULL);
 	if (!p)
 		return -ENOBUFS;
+	spin_lock_bh(&p->lock);
+	gone = p->gone;
+	if (!gone)
+		p->attempt = conn;
+	spin_unlock_bh(&p->lock);
+	if (gone) {
+		fal_peer_put(p);
+		return -ECONNREFUSED;
+	}
 	/* fal_peer_new()'s second reference is the connection's. */
 	*ulp = &fal_ud_ops;
 	*ulp_priv = p;
@@ -756,7 +861,8 @@ int fal_ud_request(struct fal_dev *dev, struct falcon_conn *conn,
  * The device
  */
 
-static struct fal_peer *fal_peer_idle(struct fal_dev *dev, bool all)
+/* One that has been quiet for so long, 0: any; held, or NULL */
+static struct fal_peer *fal_peer_idle(struct fal_dev *dev, unsigned long quiet)
 {
 	struct fal_peer *p;
 	bool idle;
@@ -765,10 +871,10 @@ static struct fal_peer *fal_peer_idle(struct fal_dev *dev, bool all)
 	list_for_each_entry(p, &dev->eng.peers, list) {
 		spin_lock(&p->lock);
 		idle = !p->attempting && !p->open &&
-		       time_after(jiffies, p->used + FAL_UD_IDLE *
-					   (p->passive ? 2 : 1));
+		       time_after(jiffies,
+				  p->used + quiet * (p->passive ? 2 : 1));
 		spin_unlock(&p->lock);
-		if ((idle || all) && refcount_inc_not_zero(&p->refs))
+		if ((idle || !quiet) && refcount_inc_not_zero(&p->refs))
 			goto out;
 	}
 	p = NULL;
@@ -777,12 +883,12 @@ out:
 	return p;
 }
 
-static void fal_peers_drop(struct fal_dev *dev, bool all)
+static void fal_peers_drop(struct fal_dev *dev, unsigned long quiet)
 {
 	struct fal_peer *p;
 
-	while ((p = fal_peer_idle(dev, all))) {
-		fal_peer_drop(p);
+	while ((p = fal_peer_idle(dev, quiet))) {
+		fal_peer_drop(p, NULL);
 		fal_peer_put(p);
 		cond_resched();
 	}
@@ -792,8 +898,13 @@ static void fal_ud_gc(struct work_struct *work)
 {
 	struct fal_dev *dev = container_of(to_delayed_work(work),
 					   struct fal_dev, eng.gc);
+	bool full;
 
-	fal_peers_drop(dev, false);
+	spin_lock_bh(&dev->eng.lock);
+	full = dev->eng.full;
+	dev->eng.full = false;
+	spin_unlock_bh(&dev->eng.lock);
+	fal_peers_drop(dev, full ? FAL_UD_IDLE_FULL : FAL_UD_IDLE);
 	queue_delayed_work(fal_eng_wq, &dev->eng.gc, FAL_UD_GC);
 }
 
@@ -809,6 +920,7 @@ void fal_ud_dev_init(struct fal_dev *dev)
 	hash_init(eng->table);
 	INIT_LIST_HEAD(&eng->peers);
 	INIT_LIST_HEAD(&eng->waiters);
+	eng->seed = get_random_u32();
 	INIT_DELAYED_WORK(&eng->gc, fal_ud_gc);
 	queue_delayed_work(fal_eng_wq, &eng->gc, FAL_UD_GC);
 }
@@ -823,10 +935,10 @@ void fal_ud_dev_exit(struct fal_dev *dev)
 {
 	struct fal_dev_eng *eng = &dev->eng;
 
-	cancel_delayed_work_sync(&eng->gc);
 	spin_lock_bh(&eng->lock);
 	eng->dying = true;
 	spin_unlock_bh(&eng->lock);
-	fal_peers_drop(dev, true);
+	cancel_delayed_work_sync(&eng->gc);
+	fal_peers_drop(dev, 0);
 	wait_var_event(&eng->nr_peers, !atomic_read(&eng->nr_peers));
 }

@@ -3,6 +3,8 @@
  * falcon_verbs objects|features|modes|hostile DEVICE GID-INDEX: the tests.
  * falcon_verbs hold DEVICE: makes one object of each kind and waits for the end
  * of its input.
+ * falcon_verbs datagrams DEVICE GID-INDEX ADDRESS NUMBER: one to each of NUMBER
+ * addresses.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,7 +77,7 @@ int main(int argc, char **argv)
 {
 	if (argc < 3) {
 		fputs("usage: falcon_verbs TESTS DEVICE [GID]\n"
-		      "TESTS: objects, features, modes, hostile or hold\n",
+		      "TESTS: objects, features, modes, hostile, hold or datagrams\n",
 		      stderr);
 		return 2;
 	}
@@ -95,5 +97,7 @@ int main(int argc, char **argv)
 		return modes_main();
 	if (!strcmp(argv[1], "hostile"))
 		return hostile_main();
+	if (!strcmp(argv[1], "datagrams") && argc > 5)
+		return datagrams_main(argv[4], argv[5]);
 	return 2;
 }

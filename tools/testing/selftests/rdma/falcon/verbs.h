@@ -71,4 +71,7 @@ int features_main(void);
 int modes_main(void);
 int hostile_main(void);
 
+/* verbs_datagrams.c */
+int datagrams_main(const char *first, const char *n);
+
 #endif /* VERBS_TEST_H */

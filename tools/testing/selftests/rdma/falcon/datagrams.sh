@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Datagrams have one connection a peer. Peers are bounded, and nobody takes them
+# from all others: a user has a share, an address that connects has one, and the
+# last are QP1's, without which there is no rdma_cm.
+
+. "$(dirname "$0")/lib.sh"
+
+need_verbs falcon_verbs rping
+
+# datagrams_from in_a|in_b ADDRESS NUMBER
+datagrams_from()
+{
+	local dev=$DEV_A gid=$GID_A
+
+	[ "$1" = in_a ] || { dev=$DEV_B gid=$GID_B; }
+	"$1" falcon_verbs datagrams "$dev" "$gid" "$2" "$3"
+}
+
+no_peer()
+{
+	[ "$(statistic "$1" ud_no_peer)" -ge "$2" ]
+}
+
+# To addresses behind $B that do not answer. What is beyond the share is dropped.
+user_who_sends_to_many_has_a_share()
+{
+	make_devices
+	in_a sysctl -q net.falcon.cm_retries=20
+	in_a ip route add 10.99.0.0/16 via $B4
+	in_b sysctl -q net.ipv4.ip_forward=0
+	datagrams_from in_a 10.99.1.1 1024
+	expect "$(statistic "$DEV_A" ud_no_peer)" -eq 0 "without a peer"
+	datagrams_from in_a 10.99.8.1 20
+	expect "$(statistic "$DEV_A" ud_no_peer)" -eq 20 "without a peer"
+	program=rping
+	pair -s -a $B4 -C 5 -V -S 400 -- -c -a $B4 -C 5 -V -S 400
+	drop_devices
+}
+
+# $B has one address and sends to 70 of $A.
+host_that_connects_often_has_a_share()
+{
+	local i
+
+	make_devices
+	for i in {1..70}; do
+		echo "addr add 10.98.0.$i/32 dev e0"
+	done | ip -n "$A" -batch -
+	in_b ip route add 10.98.0.0/24 via $A4
+	within 60 has_gid "$DEV_A" ffff:0a62:0046
+	datagrams_from in_b 10.98.0.1 70
+	within 60 no_peer "$DEV_A" 6
+	expect "$(statistic "$DEV_A" connections)" -le 64 "connections"
+	expect "$(statistic "$DEV_B" ud_no_peer)" -eq 0 "for the sender"
+	drop_devices
+}
+
+# Nobody waits for an answer that does not come: not the device either.
+device_goes_while_a_peer_is_looked_for()
+{
+	make_devices
+	in_a sysctl -q net.falcon.cm_retries=20
+	in_a ip route add 10.99.0.0/16 via $B4
+	in_b sysctl -q net.ipv4.ip_forward=0
+	datagrams_from in_a 10.99.1.1 10
+	timeout 60 rdma link delete "$DEV_A"
+	gone "$DEV_A"
+	drop_devices
+}
+
+run_tests user_who_sends_to_many_has_a_share \
+	host_that_connects_often_has_a_share \
+	device_goes_while_a_peer_is_looked_for
