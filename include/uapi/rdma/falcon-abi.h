@@ -68,7 +68,7 @@ struct falcon_ring_hdr {
  * struct falcon_sge - piece of memory of a work request
  * @addr:	address in the region of @lkey
  * @length:	bytes
- * @lkey:	region, or window of type 2
+ * @lkey:	region; windows have an rkey alone
  */
 struct falcon_sge {
 	__aligned_u64 addr;

@@ -213,8 +213,7 @@ static bool fal_cq_attr_ok(const struct ibv_cq_init_attr_ex *attr)
 				     IBV_CQ_INIT_ATTR_MASK_PD)) &&
 	       !(attr->wc_flags & ~(uint64_t)FAL_WC_FLAGS) &&
 	       (!(attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
-		!(attr->flags & ~(IBV_CREATE_CQ_ATTR_SINGLE_THREADED |
-				  IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN)));
+		!(attr->flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED));
 }
 
 static bool fal_cq_single_threaded(const struct ibv_cq_init_attr_ex *attr)

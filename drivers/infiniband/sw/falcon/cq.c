@@ -195,8 +195,7 @@ int fal_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct fal_cq *cq = to_fal_cq(ibcq);
 	int err = 0;
 
-	if (attr->flags & ~(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |
-			    IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN))
+	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > FAL_MAX_CQE)
 		return -EINVAL;

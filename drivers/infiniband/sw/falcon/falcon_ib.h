@@ -166,7 +166,6 @@ static inline void *fal_ring_slot(const struct fal_ring *ring, u32 index)
  * @tasklet:	calls the completion handler of kernel consumers, out of
  *		whatever context completed
  * @overflow:	it has overflown; nothing is added any more
- * @dying:	being destroyed: no event any more
  */
 struct fal_cq {
 	struct ib_cq ibcq;
@@ -183,7 +182,6 @@ struct fal_cq {
 	struct hrtimer timer;
 	struct tasklet_struct tasklet;
 	bool overflow;
-	bool dying;
 };
 
 /**
