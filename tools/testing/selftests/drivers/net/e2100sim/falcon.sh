@@ -185,7 +185,7 @@ seed_repeats()
 # it; when the device goes under it, it lets go.
 the_skeleton_is_a_nic()
 {
-	local receiver
+	local receiver saved
 
 	modprobe -n -q falcon_nic_skel || return "$KSFT_SKIP"
 	drop_nics
@@ -195,6 +195,11 @@ the_skeleton_is_a_nic()
 	ip addr add "$A4/24" dev sk0
 	address "$B" "$B4" "$B6" 1500
 	patient "$B"
+	# As patient() does, for this end is in no namespace of ours.
+	saved=$(sysctl net.falcon.delay_target_us net.falcon.min_rto_us \
+		net.falcon.ack_coalesce_us)
+	sysctl -q net.falcon.delay_target_us=20000 \
+		net.falcon.min_rto_us=20000 net.falcon.ack_coalesce_us=100
 	modprobe falcon_nic_skel ifname=sk0
 	falcon nic show dev sk0 | grep -q "^skel dev sk0"
 	in_b falcon_xfer -l -b 1M &
@@ -202,6 +207,7 @@ the_skeleton_is_a_nic()
 	falcon_xfer -b 1M -r 1M -x "falcon -j conn >$scratch/conn.json" "$B4" \
 		>"$scratch/sent.json"
 	wait "$receiver"
+	sysctl -q -p - <<<"$saved"
 	[ "$(nic_of_connection)" = skel ]
 	within 120 modprobe -r falcon_nic_skel
 	modprobe falcon_nic_skel ifname=sk0
