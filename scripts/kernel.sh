@@ -18,12 +18,14 @@ usage()
 {
 	cat <<-EOF
 	usage: scripts/kernel.sh release|kdir|image|moddir|fetch KERNEL
+	       scripts/kernel.sh source SERIES
 
 	  release  the kernel's release, e.g. 6.1.0-57-amd64
 	  kdir     its headers: the KDIR that external modules are built against
 	  image    a bootable image
 	  moddir   its modules, a directory lib/modules/RELEASE; empty if it has none
 	  fetch    make all of these ready, print nothing
+	  source   Debian's linux-source-SERIES, unpacked
 
 	KERNEL:
 	  6.1, 6.12   the newest of that series whose headers are installed
@@ -95,6 +97,21 @@ unpack_dir()
 	echo "$root"
 }
 
+# Debian's source package, unpacked once.
+unpack_source()
+{
+	local tree=$top/build/linux-source-$1 archive=/usr/src/linux-source-$1.tar.xz
+
+	if [ ! -e "$tree/.done" ]; then
+		[ -e "$archive" ] || die "no $archive (apt-get install linux-source-$1)"
+		echo "kernel.sh: unpacking linux-source-$1" >&2
+		rm -rf "$tree"
+		tar -xJf "$archive" -C "$top/build"
+		touch "$tree/.done"
+	fi
+	echo "$tree"
+}
+
 [ $# -eq 2 ] || { usage >&2; exit 2; }
 what=$1
 kernel=$2
@@ -103,6 +120,7 @@ mkdir -p "$store"
 exec 9>"$store/.lock"
 flock 9
 
+[ "$what" != source ] || { unpack_source "$kernel"; exit; }
 [ "$kernel" != debug ] || kernel=$debug_dir
 if [ -d "$kernel" ]; then
 	root=$(unpack_dir "$(realpath "$kernel")")

@@ -14,7 +14,6 @@ set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 kernel=$1
 series=6.12
-source=$top/build/linux-source-$series
 
 release=$("$top/scripts/kernel.sh" release "$kernel")
 case $release in
@@ -29,11 +28,7 @@ esac
 build=$top/build/$release/netdevsim
 
 "$top/scripts/deps.sh" netdevsim
-if [ ! -e "$source/.done" ]; then
-	rm -rf "$source"
-	tar -xJf "/usr/src/linux-source-$series.tar.xz" -C "$top/build"
-	touch "$source/.done"
-fi
+source=$("$top/scripts/kernel.sh" source "$series")
 mkdir -p "$build"
 cp -u "$source/drivers/net/netdevsim"/*.[ch] \
 	"$source/drivers/net/netdevsim/Makefile" "$build/"

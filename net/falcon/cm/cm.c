@@ -63,6 +63,20 @@ void falcon_cm_refuse(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 	falcon_cm_send(cm, peer, &m);
 }
 
+/* A RESET of the connection that the peer knows by @cid and @pcid; 0: unknown. */
+static struct falcon_cm_msg falcon_cm_reset_msg(u64 nonce, u32 cid, u64 pcid)
+{
+	return (struct falcon_cm_msg) {
+		.type = FALCON_CM_RESET,
+		.present = FALCON_CM_HAS_REASON |
+			   (pcid ? FALCON_CM_HAS_ECHO : 0),
+		.nonce = nonce,
+		.reason = FALCON_CM_CANCELLED,
+		.echo_cid = cid,
+		.echo_pcid = pcid,
+	};
+}
+
 /**
  * falcon_cm_reset() - tell a peer that what was accepted is no more
  * @s:		set-up
@@ -75,17 +89,11 @@ void falcon_cm_refuse(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 void falcon_cm_reset(struct falcon_cm_setup *s, struct falcon_conn *conn,
 		     enum falcon_cm_reason reason, u16 detail)
 {
-	struct falcon_cm_msg m = {
-		.type = FALCON_CM_RESET,
-		.present = FALCON_CM_HAS_REASON |
-			   (s->peer_pcid ? FALCON_CM_HAS_ECHO : 0),
-		.nonce = s->nonce,
-		.reason = reason,
-		.detail = detail,
-		.echo_cid = s->cfg.peer_cid,
-		.echo_pcid = s->peer_pcid,
-	};
+	struct falcon_cm_msg m = falcon_cm_reset_msg(s->nonce, s->cfg.peer_cid,
+						     s->peer_pcid);
 
+	m.reason = reason;
+	m.detail = detail;
 	falcon_cm_send_signed(s->cm, &s->peer, conn, &m, NULL);
 }
 
@@ -104,14 +112,10 @@ void falcon_cm_gone(struct falcon_conn *conn)
 		.path = conn->path,
 		.port = htons(READ_ONCE(conn->fn->sysctl.cm_port)),
 	};
-	struct falcon_cm_msg m = {
-		.type = FALCON_CM_RESET,
-		.present = FALCON_CM_HAS_REASON | FALCON_CM_HAS_ECHO,
-		.nonce = sec ? sec->nonce : get_random_u64(),
-		.reason = FALCON_CM_CANCELLED,
-		.echo_cid = conn->core.cfg.peer_cid,
-		.echo_pcid = conn->tx_sa.pcid,
-	};
+	u64 nonce = sec ? sec->nonce : get_random_u64();
+	struct falcon_cm_msg m = falcon_cm_reset_msg(nonce,
+						     conn->core.cfg.peer_cid,
+						     conn->tx_sa.pcid);
 	struct falcon_cm *cm;
 
 	peer.path.tclass &= ~INET_ECN_MASK;

@@ -204,16 +204,18 @@ static u8 falcon_conn_rx_level(struct falcon_conn *conn)
 
 static void falcon_conn_arm(struct falcon_conn *conn)
 {
+	bool dead = conn->state == FALCON_CONN_DEAD;
 	u64 due;
 
 	lockdep_assert_held(&conn->lock);
-	if (conn->again &&
-	    (conn->established_ns || conn->state == FALCON_CONN_DEAD)) {
+	if (!dead && !conn->established_ns)
+		return;
+	if (conn->again) {
 		/* Of a dead one, too: its ULP has yet to hear. */
 		falcon_timer_update(conn, ktime_get_ns());
 		return;
 	}
-	if (conn->state == FALCON_CONN_DEAD || !conn->established_ns)
+	if (dead)
 		return;
 	due = falcon_core_next_timer(&conn->core);
 	if (conn->state == FALCON_CONN_CLOSING)

@@ -13,7 +13,6 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(cd "$here/../../.." && pwd)
 series=6.12
-source=$top/build/linux-source-$series
 object=$top/build/linux-debug
 
 usage()
@@ -32,16 +31,6 @@ if [ "${1-}" = --config-only ]; then
 fi
 [ $# -eq 1 ] || { usage >&2; exit 2; }
 dest=$(realpath -m "$1")
-
-unpack()
-{
-	[ ! -e "$source/.done" ] || return 0
-	"$top/scripts/deps.sh" debug-kernel
-	echo "debug-kernel.sh: unpacking linux-source-$series"
-	rm -rf "$source"
-	tar -xJf "/usr/src/linux-source-$series.tar.xz" -C "$top/build"
-	touch "$source/.done"
-}
 
 kbuild()
 {
@@ -103,7 +92,8 @@ pack()
 	echo "debug-kernel.sh: $release is in $dest"
 }
 
-unpack
+"$top/scripts/deps.sh" debug-kernel
+source=$("$top/scripts/kernel.sh" source "$series")
 configure
 check_config
 [ -z "$config_only" ] || exit 0
