@@ -4,11 +4,13 @@
  * of the writes and however long nobody reads, and it is all given back.
  */
 #define _GNU_SOURCE
+#include <limits.h>
 #include <linux/sock_diag.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "sock_test.h"
 
 #ifndef SO_MEMINFO
@@ -214,6 +216,87 @@ static void churn_leaves_nothing(void)
 	CHECK_EQ(sockets, 0);
 }
 
+#define CGROUPS		"/sys/fs/cgroup"
+
+static bool write_file(const char *dir, const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+	bool ok;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	file = fopen(path, "w");
+	if (!file)
+		return false;
+	ok = fputs(text, file) >= 0;
+	return !fclose(file) && ok;
+}
+
+/* This process is alone in a control group that counts memory. */
+static void own_cgroup(char *dir, size_t len)
+{
+	snprintf(dir, len, CGROUPS "/falcon-sock-%d", getpid());
+	if (!write_file(CGROUPS, "cgroup.subtree_control", "+memory"))
+		skip("memory is not counted by control group");
+	OK(mkdir(dir, 0755));
+	CHECK(write_file(dir, "cgroup.procs", "0"));
+}
+
+static void leave_cgroup(const char *dir)
+{
+	CHECK(write_file(CGROUPS, "cgroup.procs", "0"));
+	OK(rmdir(dir));
+}
+
+/* Bytes of socket memory that a control group has to answer for. */
+static long long cgroup_sock(const char *dir)
+{
+	long long bytes = -1;
+	char path[256], line[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/memory.stat", dir);
+	file = fopen(path, "r");
+	CHECK(file);
+	while (bytes < 0 && fgets(line, sizeof(line), file))
+		sscanf(line, "sock %lld", &bytes);
+	fclose(file);
+	return bytes;
+}
+
+/* The kernel sums memory.stat up every other second only. */
+static void wait_cgroup_sock(const char *dir, long long least, long long most)
+{
+	long long bytes = -1;
+	int tries;
+
+	for (tries = 0; tries < 400; tries++) {
+		bytes = cgroup_sock(dir);
+		if (bytes >= least && bytes <= most)
+			return;
+		sleep_ms(50);
+	}
+	printf("# %lld bytes, not %lld to %lld\n", bytes, least, most);
+	CHECK(false);
+}
+
+static void sockets_are_on_their_owners_account(void)
+{
+	int client, server;
+	size_t stuffed;
+	char dir[64];
+
+	own_cgroup(dir, sizeof(dir));
+	sock_pair(&client, &server);
+	stuffed = stuff(client, 16000, 1);
+	wait_cgroup_sock(dir, stuffed, LLONG_MAX);
+	set_linger(client, true, 0);
+	close(client);
+	close(server);
+	wait_cgroup_sock(dir, 0, 0);
+	leave_cgroup(dir);
+}
+
 const struct sock_test sock_memory_tests[] = {
 #define TEST(name, on) { #name, name, on }
 	TEST(large_writes_are_bounded, ON_BOTH | ON_NOT_SCTP),
@@ -221,6 +304,7 @@ const struct sock_test sock_memory_tests[] = {
 	TEST(single_bytes_are_bounded, ON_BOTH | ON_NOT_SCTP),
 	TEST(default_buffers_are_bounded, ON_BOTH | ON_NOT_SCTP),
 	TEST(buffers_are_set_doubled_and_bounded, ON_BOTH),
+	TEST(sockets_are_on_their_owners_account, ON_BOTH | ON_NOT_SCTP),
 	TEST(closed_sockets_are_given_back, ON_BOTH),
 	TEST(churn_leaves_nothing, ON_BOTH),
 	{ }
