@@ -9,6 +9,8 @@
 
 set -euo pipefail
 
+[ $# -eq 0 ] || { echo "usage: scripts/lint.sh" >&2; exit 2; }
+
 top=$(cd "$(dirname "$0")/.." && pwd)
 work=$top/build/lint
 kernel_scripts=$top/build/linux-source-6.1/scripts

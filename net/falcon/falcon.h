@@ -16,6 +16,7 @@
 #include <linux/hrtimer.h>
 #include <linux/in6.h>
 #include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -101,8 +102,6 @@ struct falcon_sysctls {
 	char fae[FALCON_FAE_NAME_MAX];	/* congestion control of new connections */
 };
 
-#define FALCON_PEER_BITS	8
-
 /**
  * struct falcon_net - Falcon in one network namespace
  * @net:	the namespace
@@ -145,7 +144,7 @@ struct falcon_net {
 	struct ctl_table_header *sysctl_hdr;
 	struct delayed_work reap_work;	/* quarantined CIDs */
 	spinlock_t peer_lock;		/* of @peers */
-	struct hlist_head peers[1 << FALCON_PEER_BITS];
+	struct rhashtable peers;
 	void *sock;			/* sock/sock.c: port table */
 };
 
@@ -363,7 +362,7 @@ u32 falcon_conn_events(struct falcon_conn *conn, struct falcon_fae_queue *q,
 		       u32 most);
 void falcon_conn_cfg_defaults(struct falcon_net *fn, sa_family_t family,
 			      struct falcon_core_cfg *cfg);
-int falcon_conn_net_init(struct falcon_net *fn);
+void falcon_conn_net_init(struct falcon_net *fn);
 void falcon_conn_net_exit(struct falcon_net *fn);
 int falcon_conn_init(void);
 void falcon_conn_exit(void);
@@ -386,6 +385,8 @@ void falcon_udp_tx_exit(void);
 /* peer.c */
 void falcon_peer_join(struct falcon_conn *conn);
 void falcon_peer_leave(struct falcon_conn *conn);
+int falcon_peer_net_init(struct falcon_net *fn);
+void falcon_peer_net_exit(struct falcon_net *fn);
 
 /* fae.c: congestion control events of a softirq batch */
 #define FALCON_FAE_SLOTS	1024	/* of the queue of a CPU */

@@ -155,6 +155,9 @@ static int __net_init falcon_net_init(struct net *net)
 	err = falcon_host_net_init(fn);
 	if (err)
 		goto psp;
+	err = falcon_peer_net_init(fn);
+	if (err)
+		goto host;
 	falcon_conn_net_init(fn);
 	err = falcon_udp_net_init(fn);
 	if (err)
@@ -179,6 +182,8 @@ udp:
 	falcon_udp_net_exit(fn);
 conn:
 	falcon_conn_net_exit(fn);
+	falcon_peer_net_exit(fn);
+host:
 	falcon_host_net_exit(fn);
 psp:
 	falcon_psp_net_exit(fn);
@@ -197,6 +202,7 @@ static void __net_exit falcon_net_exit(struct net *net)
 	falcon_conn_net_exit(fn);
 	falcon_sock_net_exit(fn);
 	falcon_udp_net_exit(fn);
+	falcon_peer_net_exit(fn);
 	falcon_host_net_exit(fn);
 	falcon_psp_net_exit(fn);
 	free_percpu(fn->mib);

@@ -8,8 +8,7 @@
  * its memory goes. One record a pair of addresses, as long as there are
  * connections.
  */
-#include <linux/hash.h>
-#include <linux/jhash.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 #include "core/fae.h"
@@ -23,24 +22,22 @@ struct falcon_peer_key {
 };
 
 struct falcon_peer {
-	struct hlist_node node;		/* of falcon_net::peers */
+	struct rhash_head node;		/* of falcon_net::peers */
 	struct falcon_peer_key key;
 	unsigned int users;		/* connections, under peer_lock */
 	struct falcon_least least;
+	struct rcu_head rcu;		/* a table that grows may still look */
 };
 
-static struct falcon_peer *falcon_peer_find(struct hlist_head *head,
-					    const struct falcon_peer_key *key)
-{
-	struct falcon_peer *peer;
+/* Its hash has a secret: a peer chooses addresses. */
+static const struct rhashtable_params falcon_peer_params = {
+	.key_len		= sizeof(struct falcon_peer_key),
+	.key_offset		= offsetof(struct falcon_peer, key),
+	.head_offset		= offsetof(struct falcon_peer, node),
+	.automatic_shrinking	= true,
+};
 
-	hlist_for_each_entry(peer, head, node)
-		if (!memcmp(&peer->key, key, sizeof(*key)))
-			return peer;
-	return NULL;
-}
-
-static struct falcon_peer *falcon_peer_new(struct hlist_head *head,
+static struct falcon_peer *falcon_peer_new(struct falcon_net *fn,
 					   const struct falcon_peer_key *key)
 {
 	struct falcon_peer *peer;
@@ -50,7 +47,11 @@ static struct falcon_peer *falcon_peer_new(struct hlist_head *head,
 		return NULL;
 	peer->key = *key;
 	falcon_least_init(&peer->least);
-	hlist_add_head(&peer->node, head);
+	if (rhashtable_insert_fast(&fn->peers, &peer->node,
+				   falcon_peer_params)) {
+		kfree(peer);
+		return NULL;
+	}
 	return peer;
 }
 
@@ -72,13 +73,11 @@ void falcon_peer_join(struct falcon_conn *conn)
 	};
 	struct falcon_net *fn = conn->fn;
 	struct falcon_peer *peer;
-	struct hlist_head *head;
 
 	lockdep_assert_held(&conn->lock);
-	head = &fn->peers[hash_32(jhash(&key, sizeof(key), 0),
-				  FALCON_PEER_BITS)];
 	spin_lock(&fn->peer_lock);
-	peer = falcon_peer_find(head, &key) ?: falcon_peer_new(head, &key);
+	peer = rhashtable_lookup_fast(&fn->peers, &key, falcon_peer_params) ?:
+	       falcon_peer_new(fn, &key);
 	if (peer)
 		peer->users++;
 	spin_unlock(&fn->peer_lock);
@@ -100,10 +99,34 @@ void falcon_peer_leave(struct falcon_conn *conn)
 		return;
 	peer = container_of(conn->core.least, struct falcon_peer, least);
 	spin_lock_bh(&fn->peer_lock);
-	if (--peer->users)
-		peer = NULL;
-	else
-		hlist_del(&peer->node);
+	if (!--peer->users) {
+		rhashtable_remove_fast(&fn->peers, &peer->node,
+				       falcon_peer_params);
+		kfree_rcu(peer, rcu);
+	}
 	spin_unlock_bh(&fn->peer_lock);
-	kfree(peer);
+}
+
+/**
+ * falcon_peer_net_init - no peer is known in a new namespace
+ * @fn:		namespace
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int falcon_peer_net_init(struct falcon_net *fn)
+{
+	spin_lock_init(&fn->peer_lock);
+	return rhashtable_init(&fn->peers, &falcon_peer_params);
+}
+
+/**
+ * falcon_peer_net_exit - end the table of a namespace
+ * @fn:		namespace, without connections
+ *
+ * Context: process, may sleep.
+ */
+void falcon_peer_net_exit(struct falcon_net *fn)
+{
+	rhashtable_destroy(&fn->peers);
 }

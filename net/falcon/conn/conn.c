@@ -36,8 +36,8 @@ static void falcon_conn_free(struct work_struct *work)
 	falcon_nic_detach(conn);
 	falcon_psp_release(conn);
 	falcon_cm_sec_free(conn);
-	falcon_host_leave(conn);
 	falcon_free_held(conn);
+	falcon_host_leave(conn);
 	falcon_peer_leave(conn);
 	dst_release(rcu_dereference_protected(conn->dst, true));
 	if (conn->core.cfg.fae)
@@ -564,17 +564,14 @@ void falcon_conn_set_sk(struct falcon_conn *conn, struct sock *sk)
 /**
  * falcon_conn_net_init - set up the connection table of a namespace
  * @fn:		its settings are in place
- *
- * Return: 0.
  */
-int falcon_conn_net_init(struct falcon_net *fn)
+void falcon_conn_net_init(struct falcon_net *fn)
 {
 	const struct falcon_sysctls *s = &fn->sysctl;
 
 	xa_init_flags(&fn->conns, XA_FLAGS_LOCK_BH);
 	atomic_set(&fn->nr_conns, 0);
 	atomic_set(&fn->nr_quarantined, 0);
-	spin_lock_init(&fn->peer_lock);
 	INIT_DELAYED_WORK(&fn->reap_work, falcon_cid_reap);
 	do {
 		fn->dest_fn = get_random_u32() >> 8;
@@ -582,7 +579,6 @@ int falcon_conn_net_init(struct falcon_net *fn)
 	falcon_res_init(&fn->res);
 	falcon_res_limit(&fn->res, FALCON_POOL_RX_NET, s->rx_pool_pkts,
 			 s->rx_pool_bytes);
-	return 0;
 }
 
 /**

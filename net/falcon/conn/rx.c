@@ -13,12 +13,47 @@
 #define FALCON_STAMP_GUARD_NS	NSEC_PER_SEC
 #define FALCON_MAX_HELD		32	/* packets that come before CONFIRM's key */
 
-/* A packet that came before there was a key to answer it with */
+/**
+ * struct falcon_held - a packet that came before there was a key to answer it with
+ * @node:	in falcon_conn::held
+ * @skb:	packet
+ * @bytes:	its memory, out of the pools of network requests
+ * @use:	what that took of them
+ * @rx:		what is known of it
+ */
 struct falcon_held {
 	struct list_head node;
 	struct sk_buff *skb;
+	u32 bytes;
+	struct falcon_res_use use;
 	struct falcon_rx rx;
 };
+
+static struct falcon_held *falcon_held_new(struct falcon_conn *conn,
+					   struct sk_buff *skb)
+{
+	struct falcon_held *held;
+
+	if (conn->nr_held >= FALCON_MAX_HELD)
+		return NULL;
+	held = kzalloc(sizeof(*held), GFP_ATOMIC | __GFP_NOWARN);
+	if (!held)
+		return NULL;
+	held->skb = skb;
+	held->bytes = skb->truesize;
+	if (falcon_res_get_net(&conn->fn->res, &held->use,
+			       falcon_host_pool(conn), held->bytes, false))
+		return held;
+	kfree(held);
+	return NULL;
+}
+
+static void falcon_held_free(struct falcon_conn *conn, struct falcon_held *held)
+{
+	falcon_res_put_net(&conn->fn->res, &held->use, falcon_host_pool(conn),
+			   held->bytes);
+	kfree(held);
+}
 
 /**
  * falcon_free_held() - nobody will answer what is held
@@ -32,7 +67,7 @@ void falcon_free_held(struct falcon_conn *conn)
 
 	list_for_each_entry_safe(held, next, &conn->held, node) {
 		kfree_skb(held->skb);
-		kfree(held);
+		falcon_held_free(conn, held);
 	}
 }
 
@@ -252,22 +287,21 @@ static void falcon_rx_strip(struct sk_buff *skb, const struct falcon_rx *rx)
 
 /*
  * With encryption a responder can open packets from ACCEPT on, but answers from
- * CONFIRM on. What it opens in between waits, as far as the bound goes.
+ * CONFIRM on. What it opens in between waits, as far as the bound goes, and the
+ * pools of network requests.
  */
 static bool falcon_rx_hold(struct falcon_conn *conn, struct sk_buff *skb,
 			   struct falcon_rx *rx)
 {
-	struct falcon_held *held = NULL;
+	struct falcon_held *held;
 
 	lockdep_assert_held(&conn->lock);
-	if (conn->nr_held < FALCON_MAX_HELD)
-		held = kmalloc(sizeof(*held), GFP_ATOMIC | __GFP_NOWARN);
+	held = falcon_held_new(conn, skb);
 	if (!held) {
 		FALCON_INC(conn->fn, IN_EARLY);
 		return false;
 	}
 	falcon_nic_arrival(conn, rx);	/* not when the key comes */
-	held->skb = skb;
 	held->rx = *rx;
 	list_add_tail(&held->node, &conn->held);
 	conn->nr_held++;
@@ -299,7 +333,7 @@ void falcon_rx_held(struct falcon_conn *conn)
 	list_for_each_entry_safe(held, next, &conn->held, node) {
 		held->rx.meta.fae = NULL;
 		falcon_rx_admit(conn, held->skb, &held->rx);
-		kfree(held);
+		falcon_held_free(conn, held);
 	}
 	INIT_LIST_HEAD(&conn->held);
 	conn->nr_held = 0;

@@ -543,7 +543,9 @@ static void falcon_rx_eat(struct sock *sk)
 	if (falcon_rx_flags(skb) & FALCON_SOCK_MSG_END)
 		WRITE_ONCE(fs->rx_msgs, fs->rx_msgs - 1);
 	fs->rx_off = 0;
-	__kfree_skb(skb);
+	/* Its room is free now, though the call may keep it for its stamps. */
+	skb_orphan(skb);
+	consume_skb(skb);
 }
 
 /**
@@ -562,6 +564,39 @@ void falcon_rx_consume(struct sock *sk, u32 bytes)
 	falcon_rx_eat(sk);
 	falcon_rx_ack_held(sk, false);
 	falcon_sock_fin_progress(sk);
+}
+
+/**
+ * falcon_rx_note_stamps - bytes of a segment are being read
+ * @sk:		socket, locked
+ * @skb:	segment, not consumed yet
+ * @last:	the one noted before, or NULL: a call tells the stamps of the last
+ *		only, as with TCP
+ */
+void falcon_rx_note_stamps(struct sock *sk, struct sk_buff *skb,
+			   struct sk_buff **last)
+{
+	if (!sock_flag(sk, SOCK_RCVTSTAMP) && !READ_ONCE(sk->sk_tsflags)) {
+		sock_write_timestamp(sk, skb->tstamp);	/* SIOCGSTAMP */
+		return;
+	}
+	kfree_skb(*last);
+	*last = skb_get(skb);
+}
+
+/**
+ * falcon_rx_tell_stamps - a call that read ends
+ * @sk:		socket, locked
+ * @msg:	of the call
+ * @last:	from falcon_rx_note_stamps(), or NULL; let go
+ */
+void falcon_rx_tell_stamps(struct sock *sk, struct msghdr *msg,
+			   struct sk_buff *last)
+{
+	if (!last)
+		return;
+	sock_recv_timestamp(msg, sk, last);
+	kfree_skb(last);
 }
 
 /* Throws unread data away. */

@@ -134,7 +134,7 @@ static int falcon_msg_take(struct sock *sk, struct msghdr *msg, size_t len,
 {
 	struct falcon_sock *fs = falcon_sk(sk);
 	u32 offset = fs->rx_off;
-	struct sk_buff *skb, *next;
+	struct sk_buff *skb, *next, *last = NULL;
 	size_t copied = 0;
 	bool end = false;
 	u32 n;
@@ -144,12 +144,14 @@ static int falcon_msg_take(struct sock *sk, struct msghdr *msg, size_t len,
 
 		n = min_t(size_t, left, len - copied);
 		if (skb_copy_datagram_msg(skb, offset + FALCON_SOCK_HDR_LEN,
-					  msg, n))
+					  msg, n)) {
+			falcon_rx_tell_stamps(sk, msg, last);
 			return copied ? : -EFAULT;
+		}
 		copied += n;
 		end = n == left && falcon_rx_flags(skb) & FALCON_SOCK_MSG_END;
 		if (!peek) {
-			sock_recv_timestamp(msg, sk, skb);
+			falcon_rx_note_stamps(sk, skb, &last);
 			if (n || end)
 				WRITE_ONCE(fs->rx_partial, !end);
 			falcon_rx_consume(sk, n);
@@ -158,6 +160,7 @@ static int falcon_msg_take(struct sock *sk, struct msghdr *msg, size_t len,
 			break;
 		offset = 0;
 	}
+	falcon_rx_tell_stamps(sk, msg, last);
 	if (end)
 		msg->msg_flags |= MSG_EOR;
 	return copied;

@@ -362,6 +362,10 @@ void falcon_tx_purge(struct sock *sk);
 void falcon_write_space(struct sock *sk);
 bool falcon_rx_segment(struct sock *sk, struct falcon_rxpkt *rx);
 void falcon_rx_consume(struct sock *sk, u32 bytes);
+void falcon_rx_note_stamps(struct sock *sk, struct sk_buff *skb,
+			   struct sk_buff **last);
+void falcon_rx_tell_stamps(struct sock *sk, struct msghdr *msg,
+			   struct sk_buff *last);
 void falcon_rx_ack_held(struct sock *sk, bool all);
 void falcon_rx_purge(struct sock *sk);
 int falcon_rx_wait_error(struct sock *sk, long timeo);

@@ -194,9 +194,9 @@ static struct sk_buff *falcon_stream_at(struct sock *sk, u32 pos, u32 *offset)
 	return NULL;
 }
 
-/* Bytes taken at @pos, 0 if there are none, or -EFAULT. */
+/* Bytes taken at @pos, 0 if there are none, or -EFAULT; @last for its stamps. */
 static int falcon_stream_take(struct sock *sk, struct msghdr *msg, u32 pos,
-			      size_t len, int flags)
+			      size_t len, int flags, struct sk_buff **last)
 {
 	struct sk_buff *skb;
 	u32 offset;
@@ -211,13 +211,13 @@ static int falcon_stream_take(struct sock *sk, struct msghdr *msg, u32 pos,
 		return -EFAULT;
 	if (flags & MSG_PEEK)
 		return n;
-	sock_recv_timestamp(msg, sk, skb);
+	falcon_rx_note_stamps(sk, skb, last);
 	falcon_rx_consume(sk, n);
 	return n;
 }
 
-int falcon_stream_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
-			  int flags)
+static int falcon_stream_read(struct sock *sk, struct msghdr *msg, size_t len,
+			      int flags, struct sk_buff **last)
 {
 	long timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
 	int target = sock_rcvlowat(sk, flags & MSG_WAITALL, len);
@@ -227,7 +227,7 @@ int falcon_stream_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 
 	while (copied < len) {
 		n = falcon_stream_take(sk, msg, peek ? copied : 0, len - copied,
-				       flags);
+				       flags, last);
 		if (n < 0)
 			return copied ? : n;
 		copied += n;
@@ -248,6 +248,17 @@ int falcon_stream_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
 		sk_wait_data(sk, &timeo, skb_peek_tail(&sk->sk_receive_queue));
 	}
 	return copied;
+}
+
+int falcon_stream_recvmsg(struct sock *sk, struct msghdr *msg, size_t len,
+			  int flags)
+{
+	struct sk_buff *last = NULL;
+	int ret;
+
+	ret = falcon_stream_read(sk, msg, len, flags, &last);
+	falcon_rx_tell_stamps(sk, msg, last);
+	return ret;
 }
 
 /* The pages that came become those of the pipe. */

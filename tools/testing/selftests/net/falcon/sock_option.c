@@ -179,6 +179,32 @@ static void weight_may_change_at_any_time(void)
 	CHECK_ERR(set_int(client, SOL_FALCON, FALCON_WEIGHT, 256), EINVAL);
 }
 
+/* Of the last packet read, however many a call reads (socket(7)). */
+static void time_stamp_comes_once_a_call(void)
+{
+	static char data[60000];
+	char control[1024];
+	struct iovec iov = { data, sizeof(data) };
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	int client, server, stamps = 0;
+	struct cmsghdr *c;
+
+	sock_pair_buffers(&client, &server, 4 * sizeof(data), 4 * sizeof(data));
+	OK(set_int(server, SOL_SOCKET, SO_TIMESTAMP, 1));
+	send_pattern(client, sizeof(data), 1, 0);
+	CHECK_EQ(recvmsg(server, &msg, MSG_WAITALL), sizeof(data));
+	CHECK(!(msg.msg_flags & MSG_CTRUNC));
+	for (c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c))
+		stamps += c->cmsg_level == SOL_SOCKET &&
+			  c->cmsg_type == SCM_TIMESTAMP;
+	CHECK_EQ(stamps, 1);
+}
+
 static void datagram_sockets_do_not_exist(void)
 {
 	CHECK_ERR(socket(params.family, SOCK_DGRAM, IPPROTO_FALCON),
@@ -200,6 +226,7 @@ const struct sock_test sock_option_tests[] = {
 	     ON_BOTH | ON_FALCON),
 	TEST(user_timeout_is_kept, ON_BOTH | ON_FALCON),
 	TEST(weight_may_change_at_any_time, ON_BOTH | ON_FALCON),
+	TEST(time_stamp_comes_once_a_call, ON_BOTH | ON_NOT_SCTP),
 	TEST(datagram_sockets_do_not_exist, ON_BOTH | ON_FALCON),
 	{ }
 };
