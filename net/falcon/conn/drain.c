@@ -49,17 +49,17 @@ static int falcon_fatal_errno(u8 fatal)
 static void falcon_collect_tx(struct falcon_conn *conn,
 			      struct falcon_effects *fx)
 {
-	u32 room = falcon_txq_room(conn), left = room;
+	u32 room = falcon_txq_room(conn), sent = 0;
 	struct falcon_core *core = &conn->core;
 	u64 now = ktime_get_ns();
 	struct falcon_tx tx;
 	int i;
 
 	for (i = 0; i < FALCON_DRAIN_PKTS; i++) {
-		if (!(left ? falcon_core_tx(core, now, &tx) :
+		if (!(sent < room ? falcon_core_tx(core, now, &tx) :
 			     falcon_core_tx_ack(core, &tx)))
 			break;
-		left -= min_t(u32, left, tx.hdr_len + tx.len);
+		sent += tx.hdr_len + tx.len;
 		if (tx.retx)
 			trace_falcon_retransmit(conn, &tx);
 		else
@@ -69,8 +69,9 @@ static void falcon_collect_tx(struct falcon_conn *conn,
 	if (i == FALCON_DRAIN_PKTS)
 		conn->again = true;
 	falcon_udp_charge(conn, &fx->tx);
-	falcon_txq_sent(conn, room - left,
-			!left && falcon_core_tx_queued(core));
+	/* More than the room, by less than a packet: its next turn pays. */
+	falcon_txq_sent(conn, sent,
+			sent >= room && falcon_core_tx_queued(core));
 }
 
 static void falcon_collect(struct falcon_conn *conn, struct falcon_effects *fx)

@@ -9,9 +9,10 @@
 need_falcon
 
 # A slow link, and windows that congestion control leaves alone.
+# slow_link [MTU]
 slow_link()
 {
-	make_pair 1500
+	make_pair "${1:-1500}"
 	both sysctl -q net.falcon.fae=fixed net.falcon.flows_ipv4=1 \
 		net.falcon.train_pkts=4
 	in_a sysctl -q net.falcon.tx_backlog_kb=16
@@ -80,6 +81,17 @@ heavier_weight_sends_more()
 	drop_pair
 }
 
+# What a packet exceeds a turn by is a debt: of large ones the share is the same.
+# spec: 8.3+1
+weight_holds_for_large_packets()
+{
+	slow_link 9000
+	race 1 4
+	expect $((gone2 * 2)) -ge $((gone1 * 5)) "twice the bytes of the heavier"
+	expect "$gone1" -gt 0 "bytes of the lighter"
+	drop_pair
+}
+
 # Without a bound nobody waits.
 turns_can_be_turned_off()
 {
@@ -93,4 +105,4 @@ turns_can_be_turned_off()
 }
 
 run_tests equal_weights_share_equally heavier_weight_sends_more \
-	turns_can_be_turned_off
+	weight_holds_for_large_packets turns_can_be_turned_off
