@@ -35,6 +35,23 @@ no_sockets()
 		awk '{ n += $3 } END { exit n > 0 }'
 }
 
+no_connections()
+{
+	! falcon -N "$A" conn show | grep -q "$B4" &&
+		! falcon -N "$B" conn show | grep -q "$A4"
+}
+
+# What was there before has been given back: frees are batched, and come late.
+memory_rests()
+{
+	local was now
+
+	was=$(memory_in_use)
+	sleep 2
+	now=$(memory_in_use)
+	[ $((was - now)) -lt 65536 ] && [ $((now - was)) -lt 65536 ]
+}
+
 held()
 {
 	local before after each held=
@@ -43,6 +60,8 @@ held()
 	in_b falcon_many -v -n 20 -l < <(exec sleep 1) >/dev/null &
 	in_a falcon_many -v -n 20 "$B4" < <(exec sleep 1) >/dev/null
 	wait
+	within 120 no_connections
+	within 120 memory_rests
 	before=$(memory_in_use)
 	in_b falcon_many "$@" -n "$N" -l >"$scratch/b" < <(exec sleep 900) &
 	in_a falcon_many "$@" -n "$N" "$B4" >"$scratch/a" < <(exec sleep 900) &

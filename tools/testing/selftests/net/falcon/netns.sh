@@ -71,6 +71,11 @@ deleted_with_idle_connections()
 	within 60 gone "$before"
 }
 
+four_transfers()
+{
+	[ "$(connections_in "$A")" -eq 4 ]
+}
+
 # The wire vanishes under a transfer, then the processes, then the namespaces.
 deleted_in_the_middle_of_transfers()
 {
@@ -83,8 +88,7 @@ deleted_in_the_middle_of_transfers()
 		in_b falcon_xfer -l -P 800$i -b 1G 2>/dev/null &
 		in_a falcon_xfer -P 800$i -b 1G "$B4" >/dev/null 2>&1 &
 	done
-	sleep 2
-	expect "$(connections_in "$A")" -eq 4 "connections"
+	within 60 four_transfers
 	ip -n "$A" link del e0
 	sleep 0.3
 	drop_pair
