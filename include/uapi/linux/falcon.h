@@ -15,7 +15,7 @@
 #define SOL_FALCON		290
 
 /* Socket options at level SOL_FALCON */
-#define FALCON_NODELAY		1	/* int: accepted for TCP's sake */
+#define FALCON_NODELAY		1	/* int: segments are not held back to be filled */
 #define FALCON_CONGESTION	2	/* string: congestion control, before connect */
 #define FALCON_FLOWS		3	/* int 1..4: flows, before connect */
 #define FALCON_USER_TIMEOUT	4	/* int, ms: silent peer; 0 the default */

@@ -60,6 +60,17 @@ static void falcon_ep_give_up(struct falcon_ep *ep)
 		falcon_conn_abort(ep->conn, -ETIMEDOUT);
 }
 
+/* Parted, and what it waits for has not come back. */
+static bool falcon_ep_stuck(struct falcon_ep *ep)
+{
+	bool stuck;
+
+	spin_lock_bh(&ep->lock);
+	stuck = ep->parted && ep->inflight && !ep->closed;
+	spin_unlock_bh(&ep->lock);
+	return stuck;
+}
+
 static void falcon_ep_work(struct work_struct *work)
 {
 	struct falcon_ep *ep = container_of(to_delayed_work(work),
@@ -72,7 +83,7 @@ static void falcon_ep_work(struct work_struct *work)
 			falcon_sock_time(sk);
 		release_sock(sk);
 		sock_put(sk);
-	} else if (!READ_ONCE(ep->closed)) {
+	} else if (falcon_ep_stuck(ep)) {
 		falcon_ep_give_up(ep);
 	}
 	falcon_ep_put(ep);
@@ -354,7 +365,8 @@ static int falcon_aq_reserve(struct sock *sk)
  *
  * Context: process.
  * Return: 0; -EAGAIN if the backlog is full or memory is short, so that the
- * peer tries again; -ECONNREFUSED if nobody listens any more.
+ * peer tries again; -ECONNREFUSED if nobody listens any more, or the peer asks
+ * for a connection without order.
  */
 int falcon_ep_request(struct falcon_listener *l, struct falcon_conn *conn,
 		      struct falcon_cm_params *req,
@@ -368,7 +380,7 @@ int falcon_ep_request(struct falcon_listener *l, struct falcon_conn *conn,
 
 	if (!sk)
 		return -ECONNREFUSED;
-	err = falcon_aq_reserve(sk);
+	err = req->ordered ? falcon_aq_reserve(sk) : -ECONNREFUSED;
 	if (err)
 		goto out_put;
 	fs = falcon_sk(sk);

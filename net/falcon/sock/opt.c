@@ -60,7 +60,8 @@ static int falcon_set_security(struct sock *sk, int val)
 
 	if (err)
 		return err;
-	if (falcon_opt_late(sk))
+	/* That of a listener is fixed by listen(). */
+	if (falcon_opt_late(sk) || sk->sk_state == TCP_LISTEN)
 		return -EISCONN;
 	falcon_sk(sk)->security = val;
 	return 0;

@@ -358,27 +358,39 @@ static void falcon_rx_drop(struct falcon_ep *ep, struct falcon_rxpkt *rx)
 	kfree_skb(falcon_rx_skb(rx));
 }
 
+/* Keepalive: data of no bytes that is no message either. */
+static bool falcon_rx_is_question(u8 flags, u32 bytes)
+{
+	return !bytes &&
+	       !(flags & (FALCON_SOCK_MSG_START | FALCON_SOCK_MSG_END));
+}
+
 /* Message boundaries: in order on SEQPACKET, absent on STREAM. */
 static bool falcon_rx_framing_ok(struct sock *sk, u8 flags, u32 bytes)
 {
 	bool start = flags & FALCON_SOCK_MSG_START;
 	bool end = flags & FALCON_SOCK_MSG_END;
 
-	if (!start && !end && !bytes)
-		return true;	/* keepalive */
+	if (falcon_rx_is_question(flags, bytes))
+		return true;
 	if (sk->sk_type == SOCK_STREAM)
 		return !start && !end;
 	return start != falcon_sk(sk)->rx_in_msg;
 }
 
-/* The kind of a segment, or 0 if it breaks the rules. */
-static u8 falcon_rx_kind(struct sock *sk, struct sk_buff *skb,
+/*
+ * The kind of a segment, or 0 if it breaks the rules. Each is a push: core
+ * acknowledges a pull itself, whether there is room in the receive buffer or not.
+ */
+static u8 falcon_rx_kind(struct sock *sk, struct falcon_rxpkt *rx,
 			 struct falcon_sock_hdr *hdr)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
+	struct sk_buff *skb = falcon_rx_skb(rx);
 	u32 bytes = falcon_seg_bytes(skb);
 
-	if (skb_copy_bits(skb, 0, hdr, sizeof(*hdr)) || hdr->reserved ||
+	if (rx->type != FALCON_PKT_PUSH_DATA ||
+	    skb_copy_bits(skb, 0, hdr, sizeof(*hdr)) || hdr->reserved ||
 	    hdr->reserved2)
 		return 0;
 	switch (hdr->flags & ~(FALCON_SOCK_MSG_START | FALCON_SOCK_MSG_END)) {
@@ -390,8 +402,10 @@ static u8 falcon_rx_kind(struct sock *sk, struct sk_buff *skb,
 			return 0;
 		return FALCON_SOCK_FIN;
 	case FALCON_SOCK_DATA:
-		if (fs->fin_rcvd ||
-		    !falcon_rx_framing_ok(sk, hdr->flags, bytes))
+		if (!falcon_rx_framing_ok(sk, hdr->flags, bytes))
+			return 0;
+		/* A peer that only reads may still ask whether we are there. */
+		if (fs->fin_rcvd && !falcon_rx_is_question(hdr->flags, bytes))
 			return 0;
 		return FALCON_SOCK_DATA;
 	}
@@ -459,16 +473,15 @@ bool falcon_rx_segment(struct sock *sk, struct falcon_rxpkt *rx)
 	struct sk_buff *skb = falcon_rx_skb(rx);
 	struct falcon_sock_hdr hdr;
 
-	switch (falcon_rx_kind(sk, skb, &hdr)) {
+	switch (falcon_rx_kind(sk, rx, &hdr)) {
 	case FALCON_SOCK_DATA:
+		if (falcon_rx_is_question(hdr.flags, falcon_seg_bytes(skb))) {
+			falcon_rx_drop(fs->ep, rx);
+			return false;
+		}
 		if (sock_flag(sk, SOCK_DEAD)) {
 			falcon_rx_drop(fs->ep, rx);
 			falcon_sock_reset(sk, ECONNRESET);
-			return false;
-		}
-		if (!falcon_seg_bytes(skb) &&
-		    !(hdr.flags & FALCON_SOCK_MSG_END)) {
-			falcon_rx_drop(fs->ep, rx);
 			return false;
 		}
 		falcon_rx_queue(sk, rx, hdr.flags);

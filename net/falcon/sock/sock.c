@@ -109,6 +109,9 @@ static void falcon_sock_over(struct sock *sk, int code)
 	inet_sk_set_state(sk, TCP_CLOSE);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	falcon_sock_part(sk, code);
+	/* A port that nobody has bound goes with the connection. */
+	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+		falcon_port_put(sk);
 	if (sock_flag(sk, SOCK_DEAD))
 		falcon_sock_destroy(sk);
 }
@@ -265,7 +268,7 @@ static void falcon_keep_time(struct sock *sk)
 
 	if (idle_ns < (u64)fs->keep_idle * NSEC_PER_SEC)
 		wait = fs->keep_idle * HZ - nsecs_to_jiffies(idle_ns);
-	else if (skb_queue_empty(&sk->sk_write_queue) && !fs->fin_sent)
+	else if (skb_queue_empty(&sk->sk_write_queue))
 		skb = falcon_tx_control(FALCON_SOCK_DATA, 0, GFP_KERNEL);
 	if (skb) {
 		falcon_tx_queue(sk, skb);
@@ -283,13 +286,13 @@ void falcon_sock_time(struct sock *sk)
 	struct falcon_sock *fs = falcon_sk(sk);
 
 	falcon_sock_flush(sk);
-	if (fs->ep && falcon_due(fs->orphan_at)) {
-		/* TCP forgets a peer that does not close its side, too. */
-		if (sk->sk_state == TCP_FIN_WAIT2)
-			falcon_sock_over(sk, 0);
-		else
-			falcon_sock_reset(sk, ETIMEDOUT);
-	}
+	/*
+	 * TCP forgets a peer that does not close its side without a word, and
+	 * answers what comes later with a RST. Here nobody is left to answer.
+	 */
+	if (fs->ep && falcon_due(fs->orphan_at))
+		falcon_sock_reset(sk, sk->sk_state == TCP_FIN_WAIT2 ?
+				      ECONNRESET : ETIMEDOUT);
 	if (fs->ep && falcon_due(fs->cork_at))
 		falcon_tx_push(sk, false);
 	if (fs->ep && falcon_due(fs->keep_at))

@@ -158,10 +158,71 @@ nothing_behind_a_hole_is_delivered()
 	fails grep -E "byte [0-9]+ is" "$scratch/receiver"
 }
 
+# silent_peer [shut]: a reader, of a half-closed connection if told so, whose peer
+# becomes unreachable when nothing is on the way
+silent_peer()
+{
+	local port=$((7100 + RANDOM % 800)) reader
+
+	faults none
+	in_b python3 - "$B4" $port <<-'EOF' &
+		import socket, sys, time
+		s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 252)
+		s.bind((sys.argv[1], int(sys.argv[2])))
+		s.listen()
+		c = s.accept()[0]
+		c.send(b"x")
+		time.sleep(1000)
+	EOF
+	in_a python3 - "$B4" $port "$scratch/asks" "${1-}" >"$scratch/reader" <<-'EOF' &
+		import socket, sys, time
+		s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 252)
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+		for name in (socket.TCP_KEEPIDLE, socket.TCP_KEEPINTVL):
+		    s.setsockopt(socket.IPPROTO_TCP, name, 1)
+		while s.connect_ex((sys.argv[1], int(sys.argv[2]))):
+		    time.sleep(0.2)
+		s.recv(1)
+		if sys.argv[4]:
+		    s.shutdown(socket.SHUT_WR)
+		open(sys.argv[3], "w").close()
+		try:
+		    print("read", s.recv(1))
+		except OSError as e:
+		    print(e)
+	EOF
+	reader=$!
+	within 60 test -e "$scratch/asks"
+	sleep 3		# questions that are answered
+	faults loss 100%
+	wait $reader
+	rm "$scratch/asks"
+	end_jobs
+	faults none
+	sed 's/^/# /' "$scratch/reader"
+	grep -q "Connection timed out" "$scratch/reader"
+}
+
+keepalive_finds_a_peer_that_is_gone()
+{
+	both sysctl -q net.falcon.user_timeout_ms=2000
+	silent_peer
+	both sysctl -q net.falcon.user_timeout_ms=60000
+}
+
+keepalive_goes_on_when_half_closed()
+{
+	both sysctl -q net.falcon.user_timeout_ms=2000
+	silent_peer shut
+	both sysctl -q net.falcon.user_timeout_ms=60000
+}
+
 run_tests one_percent_loss_stream one_percent_loss_seqpacket_ipv6 \
 	ten_percent_loss_stream ten_percent_loss_seqpacket \
 	duplicates_are_delivered_once corrupted_packets_are_refused \
 	everything_at_once bursts_of_loss lost_acknowledgements \
 	outage_shorter_than_the_time_budget_is_survived \
 	outage_longer_than_the_time_budget_ends_the_connection \
+	keepalive_finds_a_peer_that_is_gone \
+	keepalive_goes_on_when_half_closed \
 	nothing_behind_a_hole_is_delivered

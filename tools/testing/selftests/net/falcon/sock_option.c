@@ -157,6 +157,17 @@ static void connection_options_are_fixed_once_connected(void)
 	CHECK_ERR(set_int(client, SOL_FALCON, FALCON_FLOWS, 2), EISCONN);
 }
 
+static void security_is_fixed_once_listening(void)
+{
+	struct addr addr;
+	int listener = sock_listen(&addr, 1);
+	int policy = get_int(listener, SOL_FALCON, FALCON_SECURITY);
+
+	CHECK_ERR(set_int(listener, SOL_FALCON, FALCON_SECURITY,
+			  FALCON_SECURITY_PSK), EISCONN);
+	CHECK_EQ(get_int(listener, SOL_FALCON, FALCON_SECURITY), policy);
+}
+
 static void user_timeout_is_kept(void)
 {
 	int fd = sock_new(CLIENT);
@@ -224,6 +235,7 @@ const struct sock_test sock_option_tests[] = {
 	TEST(short_info_buffer_gets_a_prefix, ON_BOTH | ON_FALCON),
 	TEST(connection_options_are_fixed_once_connected,
 	     ON_BOTH | ON_FALCON),
+	TEST(security_is_fixed_once_listening, ON_BOTH | ON_FALCON),
 	TEST(user_timeout_is_kept, ON_BOTH | ON_FALCON),
 	TEST(weight_may_change_at_any_time, ON_BOTH | ON_FALCON),
 	TEST(time_stamp_comes_once_a_call, ON_BOTH | ON_NOT_SCTP),

@@ -39,6 +39,22 @@ static void refused_socket_can_connect_again(void)
 	OK(connect(fd, &addr.sa, addr.len));
 }
 
+static void refused_socket_can_bind(void)
+{
+	struct addr addr, own;
+	int fd = sock_new(CLIENT);
+	int listener = sock_new(SERVER);
+
+	addr_server(&addr, 0);
+	OK(bind(listener, &addr.sa, addr.len));
+	addr_name(listener, &addr);
+	CHECK_ERR(connect(fd, &addr.sa, addr.len), ECONNREFUSED);
+	addr_any(&own, 0);
+	OK(bind(fd, &own.sa, own.len));
+	OK(listen(listener, 1));
+	OK(connect(fd, &addr.sa, addr.len));
+}
+
 static void nonblocking_connect_is_in_progress(void)
 {
 	struct addr addr;
@@ -795,6 +811,7 @@ const struct sock_test sock_setup_tests[] = {
 #define TEST(name, on) { #name, name, on }
 	TEST(connect_to_closed_port_is_refused, ON_BOTH | ON_NOT_SCTP),
 	TEST(refused_socket_can_connect_again, ON_BOTH),
+	TEST(refused_socket_can_bind, ON_BOTH | ON_NOT_SCTP),
 	TEST(nonblocking_connect_is_in_progress, ON_BOTH | ON_NOT_SCTP),
 	TEST(nonblocking_connect_reports_refusal, ON_BOTH),
 	TEST(second_connect_is_already_in_progress, ON_BOTH | ON_NOT_SCTP),
