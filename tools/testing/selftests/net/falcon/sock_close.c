@@ -540,7 +540,7 @@ const struct sock_test sock_close_tests[] = {
 	TEST(sigpipe_kills_by_default, ON_BOTH),
 	TEST(data_sent_before_close_arrives, ON_BOTH),
 	TEST(linger_waits_for_the_data, ON_BOTH | ON_NOT_SCTP),
-	TEST(linger_waits_no_longer_than_told, ON_BOTH),
+	TEST(linger_waits_no_longer_than_told, ON_BOTH | ON_NOT_SCTP),
 	TEST(close_without_linger_returns_at_once, ON_BOTH),
 	TEST(killed_process_closes_its_sockets, ON_BOTH),
 	TEST(reset_wakes_a_writer, ON_BOTH | ON_NOT_SCTP),
