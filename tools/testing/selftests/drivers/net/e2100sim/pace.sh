@@ -16,8 +16,8 @@ need_command python3 awk taskset
 
 TRACING=/sys/kernel/tracing
 EVENT=$TRACING/events/net/net_dev_start_xmit
-PERCENTS=${PERCENTS:-10 20 40 60 80 90}
-TRIES=${TRIES:-3}
+PERCENTS=${PERCENTS:-20 50 80}
+TRIES=${TRIES:-2}
 STOOD_US=50000
 IDLE=5
 BUFFER=$((32 << 20))
