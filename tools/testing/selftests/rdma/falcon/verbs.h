@@ -47,6 +47,9 @@ struct vqp {
 
 #define VQP_DEPTH	32
 
+/* Of queue pairs that are made from now on; VQP_DEPTH */
+extern unsigned int vqp_depth;
+
 bool vqp_open(struct vqp *v, enum ibv_qp_type type, size_t len);
 bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
 		   enum falcon_qp_order order, enum falcon_qp_errors errors);

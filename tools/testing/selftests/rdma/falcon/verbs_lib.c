@@ -16,6 +16,8 @@
 #define VQP_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |	\
 		    IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
+unsigned int vqp_depth = VQP_DEPTH;
+
 static struct ibv_qp_init_attr_ex vqp_attr(const struct vqp *v,
 					   enum ibv_qp_type type)
 {
@@ -27,8 +29,8 @@ static struct ibv_qp_init_attr_ex vqp_attr(const struct vqp *v,
 		.recv_cq	= v->cq,
 		.srq		= v->srq,
 		.cap = {
-			.max_send_wr		= VQP_DEPTH,
-			.max_recv_wr		= VQP_DEPTH,
+			.max_send_wr		= vqp_depth,
+			.max_recv_wr		= vqp_depth,
 			.max_send_sge		= 4,
 			.max_recv_sge		= 4,
 			.max_inline_data	= 64,
@@ -60,7 +62,7 @@ static bool vqp_prepare(struct vqp *v, size_t len)
 	memset(v, 0, sizeof(*v));
 	v->len = len;
 	v->buf = aligned_alloc(4096, (len + 4095) & ~4095ul);
-	v->cq = ibv_create_cq(vctx, 4 * VQP_DEPTH, NULL, NULL, 0);
+	v->cq = ibv_create_cq(vctx, 4 * vqp_depth, NULL, NULL, 0);
 	if (!v->buf || !v->cq)
 		return false;
 	memset(v->buf, 0, len);

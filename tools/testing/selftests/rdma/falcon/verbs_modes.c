@@ -200,6 +200,38 @@ static bool unordered_messages_all_arrive(void)
 	return true;
 }
 
+/* With immediate data, too, for which the peer has to be ready */
+static bool unordered_write_of_one_packet_brings_immediate_data(void)
+{
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 1, .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .num_sge = 1,
+		.send_flags = IBV_SEND_SIGNALED, .imm_data = 0x1234,
+	};
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LARGE, FALCON_QP_UNORDERED,
+			FALCON_QP_COMPLETE_IN_ERROR));
+	fill(&a);
+	CHECK(!post_recv(&b, 7, 0, 0));
+	sge = sge_of(&a, 0, 1000);
+	wr.sg_list = &sge;
+	wr.wr.rdma.remote_addr = (uintptr_t)b.buf;
+	wr.wr.rdma.rkey = b.mr->rkey;
+	CHECK(!ibv_post_send(a.qp, &wr, &bad));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS) && wc.wr_id == 7);
+	CHECK(wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM && wc.byte_len == 1000);
+	CHECK(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == 0x1234);
+	CHECK(!memcmp(a.buf, b.buf, 1000));
+	sge = sge_of(&a, 0, LARGE);
+	CHECK(!ibv_post_send(a.qp, &wr, &bad));
+	CHECK(completes(&a, &wc, IBV_WC_LOC_LEN_ERR));
+	close_pair(&a, &b);
+	return true;
+}
+
 /* 6.4: one packet. A write without immediate data may be as long as it likes. */
 static bool unordered_send_of_two_packets_is_refused(void)
 {
@@ -395,6 +427,142 @@ static bool congestion_control_of_a_queue_pair_is_its_own(void)
 	return true;
 }
 
+/*
+ * On a wire that loses a packet in ten: what comes after it comes before it. A
+ * packet is one, not a train of them.
+ */
+static bool on_a_lossy_wire(bool (*run)(void))
+{
+	bool ok;
+
+	if (system("ip netns exec $A sysctl -q net.falcon.train_pkts=1") ||
+	    system("tc -n $A qdisc add dev lo root netem loss 10%"))
+		return false;
+	ok = run();
+	return !system("tc -n $A qdisc del dev lo root") && ok;
+}
+
+/* A window of type 2 over all of @v's memory; its key, or 0 */
+static uint32_t bind(struct vqp *v, struct ibv_mw *mw)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {
+			.mw = mw,
+			.rkey = ibv_inc_rkey(mw->rkey),
+			.bind_info = {
+				.mr = v->mr, .addr = (uintptr_t)v->buf,
+				.length = v->len,
+				.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+			},
+		},
+	};
+	struct ibv_wc wc;
+
+	if (ibv_post_send(v->qp, &wr, &bad) ||
+	    !completes(v, &wc, IBV_WC_SUCCESS))
+		return 0;
+	mw->rkey = wr.bind_mw.rkey;
+	return mw->rkey;
+}
+
+/* A write through a key, and behind it the message that ends the key */
+static bool write_and_invalidate(struct vqp *a, struct vqp *b, uint32_t rkey)
+{
+	struct ibv_send_wr *bad, inv = {
+		.wr_id = 2, .opcode = IBV_WR_SEND_WITH_INV,
+		.send_flags = IBV_SEND_SIGNALED, .invalidate_rkey = rkey,
+	};
+	struct ibv_sge sge = sge_of(a, 0, LARGE);
+	struct ibv_wc wc;
+
+	memset(b->buf, 0, LARGE);
+	CHECK(!post_recv(b, 3, 0, 0));
+	CHECK(!post(a, IBV_WR_RDMA_WRITE, 1, &sge, 1, b, 0, rkey));
+	CHECK(!ibv_post_send(a->qp, &inv, &bad));
+	CHECK(completes(a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 1);
+	CHECK(completes(a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 2);
+	CHECK(completes(b, &wc, IBV_WC_SUCCESS) && wc.wr_id == 3);
+	CHECK(wc.wc_flags & IBV_WC_WITH_INV && wc.invalidated_rkey == rkey);
+	CHECK(!memcmp(a->buf, b->buf, LARGE));
+	return true;
+}
+
+static bool invalidates_often(void)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(vpd, IBV_MW_TYPE_2);
+	struct vqp a, b;
+	uint32_t rkey;
+	int i;
+
+	CHECK(mw && open_pair(&a, &b, LARGE, FALCON_QP_WEAK,
+			      FALCON_QP_VERBS_ERRORS));
+	CHECK(!ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND));
+	fill(&a);
+	for (i = 0; i < 20; i++) {
+		rkey = bind(&b, mw);
+		CHECK(rkey && write_and_invalidate(&a, &b, rkey));
+	}
+	CHECK(!ibv_dealloc_mw(mw));
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool weak_order_invalidates_in_turn(void)
+{
+	return on_a_lossy_wire(invalidates_often);
+}
+
+#define MANY	100	/* messages: more than a target follows out of order */
+
+/* Receive requests are there for all, and no send may have to wait for one. */
+static bool sends_many(void)
+{
+	struct ibv_send_wr *bad, wr[MANY] = {};
+	struct ibv_wc wc;
+	struct vqp a, b;
+	int i;
+
+	CHECK(vqp_open_mode(&a, IBV_QPT_RC, 8, FALCON_QP_WEAK,
+			    FALCON_QP_VERBS_ERRORS));
+	CHECK(vqp_open_mode(&b, IBV_QPT_RC, 8, FALCON_QP_WEAK,
+			    FALCON_QP_VERBS_ERRORS));
+	CHECK(!vqp_to_init(a.qp) && !vqp_to_init(b.qp));
+	CHECK(!vqp_to_rtr(a.qp, b.qp->qp_num));
+	CHECK(!vqp_to_rtr(b.qp, a.qp->qp_num));
+	CHECK(!vqp_to_rts_rnr(a.qp, 0) && !vqp_to_rts(b.qp));
+	for (i = 0; i < MANY; i++) {
+		CHECK(!post_recv(&b, i, 0, 0));
+		wr[i].wr_id = i;
+		wr[i].opcode = IBV_WR_SEND;
+		wr[i].send_flags = IBV_SEND_SIGNALED;
+		wr[i].next = i + 1 < MANY ? &wr[i + 1] : NULL;
+	}
+	CHECK(!ibv_post_send(a.qp, wr, &bad));
+	for (i = 0; i < MANY; i++) {
+		CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+		CHECK(wc.wr_id == (unsigned int)i);
+		CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+		CHECK(wc.wr_id == (unsigned int)i);
+	}
+	close_pair(&a, &b);
+	return true;
+}
+
+/* All of them at once, so that what follows a lost one comes before it. */
+static bool weak_order_takes_no_loss_for_a_missing_request(void)
+{
+	bool ok = !system("sysctl -q net.falcon.swift.init_fcwnd=128");
+	int i;
+
+	vqp_depth = MANY;
+	for (i = 0; i < 5 && ok; i++)
+		ok = on_a_lossy_wire(sends_many);
+	vqp_depth = VQP_DEPTH;
+	return !system("sysctl -q net.falcon.swift.init_fcwnd=32") && ok;
+}
+
 int modes_main(void)
 {
 #define T(name)	{ #name, name }
@@ -403,8 +571,11 @@ int modes_main(void)
 		T(weak_order_completes_in_order),
 		T(weak_order_tells_of_writes_before),
 		T(weak_order_reads_and_writes),
+		T(weak_order_invalidates_in_turn),
+		T(weak_order_takes_no_loss_for_a_missing_request),
 		T(unordered_messages_all_arrive),
 		T(unordered_send_of_two_packets_is_refused),
+		T(unordered_write_of_one_packet_brings_immediate_data),
 		T(complete_in_error_goes_on_strong),
 		T(complete_in_error_goes_on_weak),
 		T(complete_in_error_goes_on_unordered),
