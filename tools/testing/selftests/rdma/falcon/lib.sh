@@ -28,12 +28,10 @@ gid_of()
 {
 	local file
 
-	for file in /sys/class/infiniband/"$1"/ports/1/gids/*; do
-		grep -q "$2\$" "$file" 2>/dev/null || continue
-		echo "${file##*/}"
-		return
-	done
-	return 1
+	# Most of the table is empty, and cannot be read.
+	file=$(grep -ls "$2\$" /sys/class/infiniband/"$1"/ports/1/gids/*) || :
+	[ -n "$file" ] || return 1
+	basename "${file%%$'\n'*}"
 }
 
 has_gid()
