@@ -107,6 +107,8 @@ struct falcon_sge {
  * @bind_rkey:	bind: rkey that it gets, type 2 alone; its upper 24 bits are
  *		those of @bind_mw
  * @bind_access: bind: enum ib_access_flags
+ *
+ * Other bits of @flags, or @rsvd, that are not 0 are an error of the request.
  */
 struct falcon_send_wqe {
 	__aligned_u64 wr_id;

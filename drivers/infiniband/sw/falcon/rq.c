@@ -23,7 +23,7 @@ static bool fal_rq_next(struct fal_rq *rq, struct fal_rwqe *out, u32 *left)
 	slot = fal_ring_slot(&rq->ring, rq->cons);
 	out->wr_id = READ_ONCE(slot->wr_id);
 	out->num_sge = READ_ONCE(slot->num_sge);
-	out->bad = out->num_sge > rq->max_sge;
+	out->bad = out->num_sge > rq->max_sge || READ_ONCE(slot->rsvd);
 	if (out->bad)
 		out->num_sge = 0;
 	memcpy(out->sge, slot + 1, out->num_sge * sizeof(*out->sge));

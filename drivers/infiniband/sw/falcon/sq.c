@@ -18,6 +18,8 @@
 #define FAL_OPS_LOCAL	(FAL_OP(LOCAL_INV) | FAL_OP(BIND_MW))
 #define FAL_OPS_RC	(FAL_OPS_INLINE | FAL_OPS_ATOMIC | FAL_OP(RDMA_READ) | \
 			 FAL_OPS_LOCAL)
+#define FAL_SEND_FLAGS	(FALCON_SEND_FENCE | FALCON_SEND_SIGNALED |	\
+			 FALCON_SEND_SOLICITED | FALCON_SEND_INLINE)
 
 /* Which of the opcodes shared with user space a queue pair may post */
 static u32 fal_sq_ops(const struct fal_qp *qp)
@@ -88,6 +90,16 @@ static void fal_sq_open(struct fal_qp *qp, struct fal_swqe *wqe, u32 index)
 		fal_count(qp->dev, FAL_STAT_BAD_WQE);
 }
 
+/* What has no meaning yet must be 0, so that it can get one. */
+static bool fal_wqe_reserved(const struct falcon_send_wqe *w)
+{
+	const u32 ops = FAL_OPS_WRITE | FAL_OPS_ATOMIC | FAL_OP(RDMA_READ);
+
+	if (w->flags & ~FAL_SEND_FLAGS)
+		return true;
+	return w->opcode < 32 && BIT(w->opcode) & ops && w->rsvd;
+}
+
 /* User space may write there while this reads: what was copied counts. */
 static void fal_sq_copy(struct fal_qp *qp, struct fal_swqe *wqe, u32 index)
 {
@@ -96,6 +108,8 @@ static void fal_sq_copy(struct fal_qp *qp, struct fal_swqe *wqe, u32 index)
 
 	memcpy(w, slot, sizeof(*w));
 	wqe->mr = NULL;
+	if (fal_wqe_reserved(w))
+		goto bad;
 	slot += sizeof(*w);
 	if (!(w->flags & FALCON_SEND_INLINE)) {
 		w->inline_len = 0;

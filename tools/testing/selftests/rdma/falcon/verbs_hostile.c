@@ -206,6 +206,34 @@ static bool reset_forgets_a_scribbled_index(void)
 	return true;
 }
 
+/* What has no meaning yet is an error, so that it can get one. */
+static bool reserved_bits_of_a_request_are_refused(void)
+{
+	struct falcon_send_wqe *wqe;
+	struct fal_qp *qp;
+	struct vqp a, b;
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		CHECK(vqp_open(&a, IBV_QPT_RC, 8) &&
+		      vqp_open(&b, IBV_QPT_RC, 8) && vqp_connect(&a, &b));
+		qp = container_of(a.qp, struct fal_qp, vqp.qp);
+		wqe = fal_slot(&qp->sq, 0);
+		memset(wqe, 0, sizeof(*wqe));
+		wqe->opcode = IBV_WR_RDMA_WRITE;
+		wqe->flags = FALCON_SEND_SIGNALED | (i ? 0 : 1 << 4);
+		wqe->rsvd = i;
+		fal_store(&qp->sq.hdr->prod, 1);
+		CHECK(!write_post_send(a.qp->handle, false));
+		CHECK(vqp_poll(a.cq, &wc, 60) == 1);
+		CHECK(wc.status == IBV_WC_LOC_QP_OP_ERR);
+		vqp_close(&a);
+		vqp_close(&b);
+	}
+	return true;
+}
+
 /* The layout is what the header says, to the byte. */
 static bool rings_lie_as_the_abi_says(void)
 {
@@ -244,6 +272,8 @@ int hostile_main(void)
 		  requests_for_a_target_of_xrc_are_refused },
 		{ "reset_forgets_a_scribbled_index",
 		  reset_forgets_a_scribbled_index },
+		{ "reserved_bits_of_a_request_are_refused",
+		  reserved_bits_of_a_request_are_refused },
 	};
 
 	seed = time(NULL);
