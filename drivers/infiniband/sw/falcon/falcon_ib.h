@@ -532,7 +532,8 @@ struct page *fal_seg_page(const struct fal_seg *seg, u32 skip,
 			  unsigned int *offset, unsigned int *length);
 void fal_seg_put(struct fal_seg *seg);
 enum ib_wc_status fal_mr_register(struct fal_qp *qp, struct fal_swqe *wqe);
-enum ib_wc_status fal_mr_invalidate(struct fal_qp *qp, u32 key, bool remote);
+enum ib_wc_status fal_mr_invalidate(struct fal_qp *qp, const struct ib_pd *pd,
+				    u32 key, bool remote);
 enum ib_wc_status fal_mw_bind(struct fal_qp *qp, struct fal_swqe *wqe);
 
 /*

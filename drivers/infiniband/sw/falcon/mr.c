@@ -553,10 +553,10 @@ enum ib_wc_status fal_mw_bind(struct fal_qp *qp, struct fal_swqe *wqe)
 	return ok ? IB_WC_SUCCESS : IB_WC_MW_BIND_ERR;
 }
 
-static bool fal_mr_may_invalidate(struct fal_qp *qp, const struct fal_mr *mr,
-				  u32 key, bool remote)
+static bool fal_mr_may_invalidate(struct fal_qp *qp, const struct ib_pd *pd,
+				  const struct fal_mr *mr, u32 key, bool remote)
 {
-	if (mr->key != key || mr->pd != qp->ibqp.pd)
+	if (mr->key != key || mr->pd != pd)
 		return false;
 	if (mr->type == FAL_MW_TYPE_2)
 		return mr->valid && mr->qpn == qp->ibqp.qp_num;
@@ -568,13 +568,16 @@ static bool fal_mr_may_invalidate(struct fal_qp *qp, const struct fal_mr *mr,
 /**
  * fal_mr_invalidate - execute IB_WR_LOCAL_INV, or a peer's SEND with Invalidate
  * @qp:		queue pair
+ * @pd:		protection domain of the request: the queue pair's own or, in a
+ *		target of XRC, that of the receive queue
  * @key:	of a fast registration or a window of type 2
  * @remote:	the peer asks for it
  *
  * Context: process or softirq.
  * Return: IB_WC_SUCCESS, or IB_WC_MW_BIND_ERR.
  */
-enum ib_wc_status fal_mr_invalidate(struct fal_qp *qp, u32 key, bool remote)
+enum ib_wc_status fal_mr_invalidate(struct fal_qp *qp, const struct ib_pd *pd,
+				    u32 key, bool remote)
 {
 	struct fal_mr *mr;
 	bool ok = false;
@@ -583,7 +586,7 @@ enum ib_wc_status fal_mr_invalidate(struct fal_qp *qp, u32 key, bool remote)
 	mr = fal_mr_load(qp->dev, key);
 	if (mr) {
 		spin_lock_bh(&mr->lock);
-		ok = fal_mr_may_invalidate(qp, mr, key, remote);
+		ok = fal_mr_may_invalidate(qp, pd, mr, key, remote);
 		if (ok && fal_is_window(mr))
 			fal_mw_unbind(mr);
 		else if (ok)

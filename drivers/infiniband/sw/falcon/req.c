@@ -487,7 +487,8 @@ static enum fal_go fal_local(struct fal_qp *qp, struct fal_swqe *wqe)
 
 	switch (wqe->w.opcode) {
 	case IB_WR_LOCAL_INV:
-		status = fal_mr_invalidate(qp, (__force u32)wqe->w.ex, false);
+		status = fal_mr_invalidate(qp, qp->ibqp.pd,
+					   (__force u32)wqe->w.ex, false);
 		break;
 	case IB_WR_REG_MR:
 		status = fal_mr_register(qp, wqe);

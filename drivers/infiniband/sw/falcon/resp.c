@@ -288,7 +288,7 @@ static enum fal_verdict fal_slot_invalidate(struct fal_qp *qp,
 {
 	if (s->status || !(s->flags & FAL_H_IETH))
 		return FAL_V_TAKEN;
-	if (!fal_mr_invalidate(qp, s->inv_rkey, true))
+	if (!fal_mr_invalidate(qp, fal_slot_pd(qp, s), s->inv_rkey, true))
 		return FAL_V_TAKEN;
 	s->status = IB_WC_LOC_PROT_ERR;
 	return FAL_V_ACCESS;
