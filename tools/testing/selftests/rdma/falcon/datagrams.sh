@@ -23,7 +23,7 @@ no_peer()
 	[ "$(statistic "$1" ud_no_peer)" -ge "$2" ]
 }
 
-# To addresses behind $B that do not answer. What is beyond the share is dropped.
+# To addresses behind $B that do not answer. Beyond the share all is dropped.
 user_who_sends_to_many_has_a_share()
 {
 	make_devices
