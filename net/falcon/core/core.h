@@ -381,7 +381,8 @@ struct falcon_flow {
 	u32 few_delay;			/* smallest while fcwnd was below 4 */
 	u32 ack_path_marker;		/* new path for ACKs, units; 0: none yet */
 	u64 few_since_ns;		/* when that began */
-	u64 fae_event_ns;		/* last event */
+	u32 fae_event;			/* last event, units */
+	u16 rx_top[FALCON_NR_WIN];	/* low bits of the peer's highest PSN */
 	u16 outstanding[FALCON_NR_WIN];	/* in flight: not lost, not received */
 	u8  cc_opaque;
 	u8  rto_streak;			/* successive RTOs: back-off, PRR */

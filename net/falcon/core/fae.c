@@ -104,7 +104,7 @@ static void falcon_fae_event_begin(struct falcon_core *c, u8 f, u64 now_ns,
 	ev->num_packets_acked = min_t(u32, fl->num_acked,
 				      FALCON_FAE_MAX_ACKED);
 	fl->num_acked = 0;
-	fl->fae_event_ns = now_ns;
+	fl->fae_event = falcon_ns_to_units(now_ns);
 }
 
 /**
@@ -370,11 +370,11 @@ static bool falcon_fae_ack_due(const struct falcon_core *c,
 			       const struct falcon_rx_meta *meta)
 {
 	const struct falcon_flow *fl = &c->flow[meta->flow];
+	u32 since = falcon_ns_to_units(meta->now_ns) - fl->fae_event;
 
 	if (falcon_fae_event_due(&falcon_fae_params,
 				 falcon_fae_queue_depth(meta->fae),
-				 meta->now_ns - fl->fae_event_ns,
-				 fl->num_acked))
+				 falcon_units_to_ns(since), fl->num_acked))
 		return true;
 	if (meta->fae)
 		meta->fae->held_back++;
@@ -520,7 +520,7 @@ void falcon_fae_init(struct falcon_core *c, u64 now_ns)
 		fl->min_delay = FAE_NO_DELAY;
 		fl->few_delay = FAE_NO_DELAY;
 		fl->few_since_ns = now_ns;
-		fl->fae_event_ns = now_ns;
+		fl->fae_event = falcon_ns_to_units(now_ns);
 		memset(fl->fae_priv, 0, sizeof(fl->fae_priv));
 		c->cfg.fae->init(fl->fae_priv, &res);
 		falcon_fae_apply(c, fl, &res);

@@ -30,11 +30,13 @@ static u32 falcon_mix(u32 x)
 
 void falcon_flow_init(struct falcon_core *c)
 {
-	u8 i;
+	u8 i, win;
 
 	for (i = 0; i < FALCON_MAX_FLOWS; i++) {
 		struct falcon_flow *f = &c->flow[i];
 
+		for (win = 0; win < FALCON_NR_WIN; win++)
+			f->rx_top[win] = c->cfg.rx_psn[win] - 1;
 		INIT_LIST_HEAD(&f->sent);
 		f->rack_due_ns = FALCON_NO_TIMER;
 		f->rack_quarters = 1;

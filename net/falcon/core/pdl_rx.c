@@ -172,6 +172,42 @@ static bool falcon_rx_gap(const struct falcon_core *c,
 		accept == FALCON_ACCEPT_RECEIVED);
 }
 
+/*
+ * A packet that comes after a later one of its own flow was late, or lost and
+ * sent again. RACK shall not add the time of coalescing to that of the network,
+ * and take what has come late for lost: an ACK tells of it without delay, as
+ * TCP's do (RFC 5681, 4.2). That flows overtake each other is nothing.
+ */
+static bool falcon_rx_is_late(struct falcon_core *c, u8 win, u32 psn)
+{
+	struct falcon_flow *f = &c->flow[c->ack_flow];
+	u16 behind = f->rx_top[win] - (u16)psn;
+
+	if (behind && behind < FALCON_RX_WIN_MAX)
+		return c->cfg.features & FALCON_F_EACK_ALWAYS;
+	f->rx_top[win] = psn;
+	return false;
+}
+
+/* Push data that its ULP has now will be acknowledged: that the ACK waits for. */
+static enum falcon_rx_verdict
+falcon_rx_new_or_late(struct falcon_core *c, u8 win,
+		      const struct falcon_pkt_info *pi, struct falcon_rxpkt *rx,
+		      u64 now_ns)
+{
+	bool late = falcon_rx_is_late(c, win, pi->psn);
+	enum falcon_rx_verdict verdict = falcon_rx_new(c, win, pi, rx, now_ns);
+
+	if (!late)
+		return verdict;
+	if (pi->type == FALCON_PKT_PUSH_DATA && verdict == FALCON_RX_KEPT &&
+	    (!falcon_ordered(c) || falcon_before(pi->rsn, c->rx_nrsn)))
+		rx->flags |= FALCON_RXF_AR;
+	else
+		c->ack_now = true;
+	return verdict;
+}
+
 enum falcon_rx_verdict falcon_pdl_rx(struct falcon_core *c,
 				     const struct falcon_pkt_info *pi,
 				     const struct falcon_rx_meta *meta,
@@ -196,7 +232,7 @@ enum falcon_rx_verdict falcon_pdl_rx(struct falcon_core *c,
 	}
 	switch (accept) {
 	case FALCON_ACCEPT_NEW:
-		return falcon_rx_new(c, win, pi, rx, now_ns);
+		return falcon_rx_new_or_late(c, win, pi, rx, now_ns);
 	case FALCON_ACCEPT_RECEIVED:
 		falcon_rx_again(c, pi, now_ns);
 		break;

@@ -695,7 +695,7 @@ TEST(unqueued_acks_accumulate)
 	begin(&spy);
 	falcon_fae_params.policy_depth[0] = 0;
 	c.flow[2].num_acked = 10;
-	meta.now_ns = c.flow[2].fae_event_ns + 1000;
+	meta.now_ns = falcon_units_to_ns(c.flow[2].fae_event) + 1000;
 	ack();
 	EXPECT_EQ(events, 0);
 	c.flow[2].num_acked += 10;
@@ -812,7 +812,7 @@ static u32 queued_of_8(u32 acked, u64 ns)
 	u32 i;
 
 	begin_queue(&spy, 8);
-	meta.now_ns = c.flow[2].fae_event_ns;
+	meta.now_ns = falcon_units_to_ns(c.flow[2].fae_event);
 	for (i = 0; i < 8; i++) {
 		meta.now_ns += ns;
 		c.flow[2].num_acked += acked;

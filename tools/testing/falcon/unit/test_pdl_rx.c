@@ -19,6 +19,13 @@ static void take_ack(u8 type)
 	ASSERT_EQ(s.pi.type, type);
 }
 
+/* Takes the ACK that waits for no timer. */
+static void take_ack_now(u8 type)
+{
+	ASSERT_TRUE(solo_tx(&s));
+	ASSERT_EQ(s.pi.type, type);
+}
+
 /*
  * spec: 9-1 9-4 9.2.2.4-8 all but push data is acknowledged when it is
  * received
@@ -183,7 +190,7 @@ TEST(rx_resync_fills_hole_9_2_5)
 	solo_rx_resync(&s, FALCON_PKT_PUSH_DATA, 0, 0, FALCON_RESYNC_CIE);
 	EXPECT_EQ(s.c.rx[DATA].base, 2);
 	EXPECT_EQ(s.c.stats.rx_resyncs, 1);
-	take_ack(FALCON_PKT_BACK);
+	take_ack_now(FALCON_PKT_BACK);
 	EXPECT_EQ(s.pi.rbpsn[DATA], 2);
 }
 
@@ -704,7 +711,7 @@ TEST(eack_shows_both_states_7_7_2)
 	solo_rx_push(&s, 0, 0);
 	ack_push(solo_delivered(&s));
 	ack_push(rx[1]);
-	take_ack(FALCON_PKT_EACK);
+	take_ack_now(FALCON_PKT_EACK);
 	EXPECT_EQ(s.pi.rbpsn[DATA], 3);
 	EXPECT_EQ(s.pi.data_rx[0], 1);
 	EXPECT_EQ(s.pi.data_ack[0], 0);
@@ -742,6 +749,84 @@ TEST(ack_carries_hops_7_7_1)
 	falcon_core_rx(&s.c, &pi, &meta, &s.rx[1]);
 	take_ack(FALCON_PKT_BACK);
 	EXPECT_EQ(s.pi.hops, 11);
+}
+
+/*
+ * spec: 9.1.6+2 a packet that comes after a later one of its flow is told of at
+ * once, in either window
+ */
+TEST(late_packet_is_told_at_once_9_1_6)
+{
+	solo_init(&s, true);
+	solo_rx_push(&s, 3, 3);
+	solo_rx_pull(&s, 1, 5);
+	EXPECT_TRUE(!solo_tx(&s));
+	solo_rx_push(&s, 1, 1);			/* held, behind RSN 0 */
+	take_ack_now(FALCON_PKT_EACK);
+	EXPECT_EQ(s.pi.data_rx[0], 0xa);
+	solo_rx_pull(&s, 0, 4);
+	take_ack_now(FALCON_PKT_EACK);
+	EXPECT_EQ(s.pi.rbpsn[REQ], 2);
+}
+
+/* spec: 9.1.6+2 push data that its ULP has, when that acknowledges it */
+TEST(late_push_is_told_when_it_is_acknowledged_9_1_6)
+{
+	solo_init(&s, true);
+	solo_rx_push(&s, 1, 1);
+	solo_rx_push(&s, 0, 0);
+	EXPECT_TRUE(!solo_tx(&s));
+	ack_push(solo_delivered(&s));
+	take_ack_now(FALCON_PKT_EACK);
+	EXPECT_EQ(s.pi.rbpsn[DATA], 1);
+}
+
+/* spec: 9.1.6+2 PSNs wrap, and so do the low bits that a flow remembers */
+TEST(late_packet_across_the_wrap_9_1_6)
+{
+	solo_cfg(&s, true);
+	s.cfg.rx_psn[DATA] = 0xfffffffe;
+	solo_start(&s);
+	solo_rx_push(&s, 2, 4);
+	EXPECT_TRUE(!solo_tx(&s));
+	solo_rx_push(&s, 0xffffffff, 1);
+	EXPECT_TRUE(solo_tx(&s));
+	solo_rx_push(&s, 0, 2);
+	EXPECT_TRUE(solo_tx(&s));
+	solo_rx_push(&s, 3, 5);
+	EXPECT_TRUE(!solo_tx(&s));
+}
+
+/* spec: 9.1.6+2 flows overtake each other: no packet is late for that */
+TEST(flows_that_overtake_each_other_are_not_late_9_1_6)
+{
+	u32 i;
+
+	solo_cfg(&s, true);
+	s.cfg.nr_flows = 2;
+	solo_start(&s);
+	for (i = 0; i < 4; i++) {
+		s.flow = i < 2;
+		solo_rx_pull(&s, i ^ 2, i ^ 2);
+	}
+	EXPECT_TRUE(!solo_tx(&s));
+}
+
+/* spec: 9.1.6+2 a duplicate is not late, nor is any packet without RACK */
+TEST(late_packets_of_a_peer_without_rack_9_1_6)
+{
+	solo_cfg(&s, true);
+	s.cfg.features &= ~FALCON_F_EACK_ALWAYS;
+	solo_start(&s);
+	solo_rx_pull(&s, 1, 1);
+	solo_rx_pull(&s, 0, 0);
+	EXPECT_TRUE(!solo_tx(&s));
+
+	solo_init(&s, true);
+	solo_rx_pull(&s, 0, 0);
+	solo_rx_pull(&s, 1, 1);
+	solo_rx_pull(&s, 0, 0);
+	EXPECT_TRUE(!solo_tx(&s));
 }
 
 /*
