@@ -33,6 +33,8 @@ struct sim_table;
  * @cells:	how many, at the scale in force
  * @run:	simulate one
  * @judge:	call sim_judge() for what the table shows, or NULL
+ * @bounded:	what its largest simulation costs is judged as well: ten minutes
+ *		of a processor, 8 GiB
  */
 struct sim_exp {
 	const char *name;
@@ -42,6 +44,7 @@ struct sim_exp {
 	u32 (*cells)(void);
 	void (*run)(u32 cell, FILE *csv);
 	void (*judge)(const struct sim_table *t);
+	bool bounded;
 };
 
 extern const struct sim_exp * const sim_exps[];

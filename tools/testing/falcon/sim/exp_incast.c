@@ -201,4 +201,5 @@ const struct sim_exp exp_incast = {
 	.cells = incast_cells,
 	.run = incast_run,
 	.judge = incast_judge,
+	.bounded = true,
 };

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,11 +26,13 @@ struct sim_table {
 	char *(*row)[MAX_COLUMNS];
 };
 
-/* A cell of an experiment: a simulation */
+/* A cell of an experiment: a simulation; what it has cost when it has ended */
 struct job {
 	const struct sim_exp *exp;
 	u32 cell;
 	pid_t pid;
+	double seconds;
+	double gib;
 };
 
 enum sim_scale sim_scale = SIM_NORMAL;
@@ -199,14 +202,21 @@ static void job_fork(struct job *job)
 		job_run(job);
 }
 
-static void job_ended(struct job *jobs, u32 n, pid_t pid, int status)
+static void job_ended(struct job *jobs, u32 n, pid_t pid, int status,
+		      const struct rusage *used)
 {
 	u32 i;
 
-	for (i = 0; i < n; i++)
-		if (jobs[i].pid == pid && status)
-			sim_die("%s, cell %u failed", jobs[i].exp->name,
-				jobs[i].cell);
+	for (i = 0; i < n && jobs[i].pid != pid; i++)
+		;
+	if (i == n)
+		return;
+	if (status)
+		sim_die("%s, cell %u failed", jobs[i].exp->name, jobs[i].cell);
+	jobs[i].seconds = used->ru_utime.tv_sec + used->ru_stime.tv_sec +
+			  (used->ru_utime.tv_usec + used->ru_stime.tv_usec) /
+			  1e6;
+	jobs[i].gib = used->ru_maxrss / 1048576.0;
 }
 
 static void progress(u32 done, u32 n, time_t began, const char *name)
@@ -226,15 +236,16 @@ static void jobs_run(struct job *jobs, u32 n, u32 at_a_time)
 	u32 next = 0, done = 0;
 
 	while (done < n) {
+		struct rusage used;
 		int status;
 		pid_t pid;
 
 		while (next < n && next - done < at_a_time)
 			job_fork(&jobs[next++]);
-		pid = wait(&status);
+		pid = wait4(-1, &status, 0, &used);
 		if (pid < 0)
 			sim_die("wait: %s", strerror(errno));
-		job_ended(jobs, next, pid, status);
+		job_ended(jobs, next, pid, status, &used);
 		progress(++done, n, began, jobs[next - 1].exp->name);
 	}
 }
@@ -263,7 +274,24 @@ static void collect(const struct sim_exp *exp, const struct job *jobs, u32 n)
 	fclose(csv);
 }
 
-static void judge(const struct sim_exp *exp)
+/* No part of the CSV: that is a function of the seed */
+static void judge_cost(const struct sim_exp *exp, const struct job *jobs, u32 n)
+{
+	double seconds = 0, gib = 0;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (jobs[i].exp != exp)
+			continue;
+		seconds = fmax(seconds, jobs[i].seconds);
+		gib = fmax(gib, jobs[i].gib);
+	}
+	sim_judge("longest simulation, s of a processor", "< 600", seconds, NAN,
+		  0, 600);
+	sim_judge("most memory of a simulation, GiB", "< 8", gib, NAN, 0, 8);
+}
+
+static void judge(const struct sim_exp *exp, const struct job *jobs, u32 n)
 {
 	struct sim_table t;
 	char path[256];
@@ -276,6 +304,8 @@ static void judge(const struct sim_exp *exp)
 	verdicts = create(path);
 	current = exp;
 	exp->judge(&t);
+	if (exp->bounded)
+		judge_cost(exp, jobs, n);
 	fclose(verdicts);
 }
 
@@ -391,7 +421,9 @@ static void run_all(char **names, int n, u32 at_a_time)
 			sim_die("out of memory");
 		for (k = 0; k < cells; k++)
 			if (only_cell < 0 || only_cell == k)
-				jobs[nr_jobs++] = (struct job){ sim_exps[i], k, 0 };
+				jobs[nr_jobs++] = (struct job){
+					.exp = sim_exps[i], .cell = k,
+				};
 	}
 	if (!nr_jobs)
 		usage(2);
@@ -400,7 +432,7 @@ static void run_all(char **names, int n, u32 at_a_time)
 		if (!chosen(sim_exps[i], names, n))
 			continue;
 		collect(sim_exps[i], jobs, nr_jobs);
-		judge(sim_exps[i]);
+		judge(sim_exps[i], jobs, nr_jobs);
 	}
 	free(jobs);
 }
