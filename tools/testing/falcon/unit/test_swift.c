@@ -458,6 +458,25 @@ TEST(inter_packet_gap_saturates)
 	EXPECT_EQ(w.res.inter_packet_gap, 0xfffff);
 }
 
+static double gbps_of_gap(u32 rtt, u32 fcwnd)
+{
+	struct world w;
+
+	begin(&w);
+	set_rtt(&w, rtt, 20);
+	w.ev.fcwnd = fcwnd;
+	w.ev.num_packets_acked = 0;
+	swift(&w);
+	return 4096 * 8 / (w.res.inter_packet_gap * UNIT_NS);
+}
+
+/* spec: 10.6.2.1-6 pacing reaches from 800 kb/s to 8 Gb/s, in packets of 4 KiB */
+TEST(gap_reaches_from_800_kbps_to_8_gbps)
+{
+	EXPECT_TRUE(gbps_of_gap(31, PKT - 1) >= 8);
+	EXPECT_TRUE(gbps_of_gap(100000, 20) <= 800e-6);
+}
+
 static void nic(struct world *w, u32 ncwnd, u8 level, bool up, u32 since)
 {
 	begin(w);
