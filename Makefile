@@ -107,7 +107,8 @@ property:
 
 .PHONY: sim sim-check
 sim:
-	$(MAKE) --no-print-directory -C tools/testing/falcon/sim E='$(or $(E),all)' FULL=$(FULL)
+	$(MAKE) --no-print-directory -C tools/testing/falcon/sim \
+		E='$(or $(E),all)' FULL=$(FULL) FAE='$(abspath $(FAE))'
 
 sim-check:
 	$(MAKE) --no-print-directory -C tools/testing/falcon/sim check
@@ -181,7 +182,7 @@ help:
 	@echo '          model               spin looks at every run of the handshake'
 	@echo '          fuzz                each fuzzer for SECONDS (60): executions and coverage'
 	@echo '          sim-check           experiments at a tiny scale: they end, and repeat'
-	@echo 'Show:     sim                 simulate the paper (E="loss incast", FULL=1): build/sim'
+	@echo 'Show:     sim                 simulate the paper (E="loss incast", FULL=1, FAE=FILE.c): build/sim'
 	@echo '          demo                two hosts in a VM talk Falcon'
 	@echo '          bench               Falcon beside TCP, on the same link'
 	@echo '          bench-verbs         verbs over Falcon beside rxe and TCP, two VMs'

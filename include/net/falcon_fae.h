@@ -172,12 +172,10 @@ extern const struct falcon_fae_ops falcon_fae_swift;
 extern const struct falcon_fae_ops falcon_fae_aimd;
 extern const struct falcon_fae_ops falcon_fae_fixed;
 
-#ifdef __KERNEL__
 int falcon_fae_register(struct falcon_fae_ops *ops);
 void falcon_fae_unregister(struct falcon_fae_ops *ops);
 const struct falcon_fae_ops *falcon_fae_get(const char *name);
 void falcon_fae_hold(const struct falcon_fae_ops *ops);
 void falcon_fae_put(const struct falcon_fae_ops *ops);
-#endif
 
 #endif /* _NET_FALCON_FAE_H */

@@ -24,7 +24,7 @@ report()
 }
 
 mapfile -t experiments < <("$sim" -h | sed -n 's/^  \([a-z_]*\)  .*/\1/p')
-echo "1..$((2 * ${#experiments[@]} + 2))"
+echo "1..$((2 * ${#experiments[@]} + 3))"
 
 for name in "${experiments[@]}"; do
 	nice "$sim" -q -s 7 -o "$dir/one" "$name" >/dev/null
@@ -39,5 +39,8 @@ report $? "there are experiments"
 nice "$sim" -q -s 8 -o "$dir/other" loss >/dev/null &&
 	! cmp -s "$dir/one/loss.csv" "$dir/other/loss.csv"
 report $? "another seed is another run"
+nice "$dir/sim-fae_ecn" -q -s 7 -o "$dir/ecn" loss >/dev/null &&
+	! cmp -s "$dir/one/loss.csv" "$dir/ecn/loss.csv"
+report $? "an algorithm of a module takes the place of Swift"
 
 exit $failed

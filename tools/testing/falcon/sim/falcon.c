@@ -388,14 +388,31 @@ const struct sim_transport sim_falcon_transport = {
 
 /* ---------------------------------------------------------------- set-up */
 
+/* An algorithm of a module that is linked with the simulator (make FAE=) */
+static const struct falcon_fae_ops *linked;
+
+int falcon_fae_register(struct falcon_fae_ops *ops)
+{
+	linked = ops;
+	return 0;
+}
+
+void falcon_fae_unregister(struct falcon_fae_ops *ops)
+{
+	linked = NULL;
+}
+
 /**
- * sim_falcon_cfg() - the defaults: one path, ordered, RACK and TLP, Swift
+ * sim_falcon_cfg() - the defaults: one path, ordered, RACK and TLP, and Swift or
+ * what is linked in its place
  * @cfg:	filled in
  */
 void sim_falcon_cfg(struct falcon_core_cfg *cfg)
 {
 	falcon_default_cfg(cfg);
 	cfg->mtu = SIM_MTU;
+	if (linked)
+		cfg->fae = linked;
 }
 
 /* Receiver windows, and the bitmaps of EACKs, 2^@shift times as wide */
