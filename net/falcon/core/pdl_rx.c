@@ -198,9 +198,9 @@ falcon_rx_new_or_late(struct falcon_core *c, u8 win,
 	bool late = falcon_rx_is_late(c, win, pi->psn);
 	enum falcon_rx_verdict verdict = falcon_rx_new(c, win, pi, rx, now_ns);
 
-	if (!late)
+	if (!late || verdict != FALCON_RX_KEPT)
 		return verdict;
-	if (pi->type == FALCON_PKT_PUSH_DATA && verdict == FALCON_RX_KEPT &&
+	if (pi->type == FALCON_PKT_PUSH_DATA &&
 	    (!falcon_ordered(c) || falcon_before(pi->rsn, c->rx_nrsn)))
 		rx->flags |= FALCON_RXF_AR;
 	else

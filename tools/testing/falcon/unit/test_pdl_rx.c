@@ -190,7 +190,7 @@ TEST(rx_resync_fills_hole_9_2_5)
 	solo_rx_resync(&s, FALCON_PKT_PUSH_DATA, 0, 0, FALCON_RESYNC_CIE);
 	EXPECT_EQ(s.c.rx[DATA].base, 2);
 	EXPECT_EQ(s.c.stats.rx_resyncs, 1);
-	take_ack_now(FALCON_PKT_BACK);
+	take_ack(FALCON_PKT_BACK);
 	EXPECT_EQ(s.pi.rbpsn[DATA], 2);
 }
 
