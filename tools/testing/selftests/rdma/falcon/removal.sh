@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-need_verbs ib_write_bw
+need_verbs ib_write_bw falcon_verbs
 
 start_traffic()
 {
@@ -57,7 +57,19 @@ netdev_goes_under_load()
 	drop_pair
 }
 
-module_refuses_to_go_only_while_used()
+# Who runs in it holds it; its devices and connections go with the last.
+namespace_goes_under_load()
+{
+	make_devices
+	start_traffic
+	ip netns del "$A"
+	end_jobs -KILL
+	within 60 gone "$DEV_A"
+	within 60 gone "$DEV_B"
+	ip netns del "$B"
+}
+
+module_comes_and_goes()
 {
 	for _ in 1 2 3 4 5; do
 		modprobe falcon_ib
@@ -65,7 +77,17 @@ module_refuses_to_go_only_while_used()
 		drop_devices
 		within 30 modprobe -r falcon_ib
 	done
+	modprobe falcon_ib
+}
+
+module_refuses_to_go_while_used()
+{
 	make_devices
+	falcon_verbs hold "$DEV_A" >"$scratch/held" < <(exec sleep 100) &
+	within 60 grep -q ready "$scratch/held"
+	fails rmmod falcon_ib
+	[ -e "/sys/class/infiniband/$DEV_A" ]
+	end_jobs
 	# Devices without users go with the module.
 	within 30 rmmod falcon_ib
 	gone "$DEV_A"
@@ -74,4 +96,5 @@ module_refuses_to_go_only_while_used()
 }
 
 run_tests process_death_leaves_nothing device_goes_under_load \
-	netdev_goes_under_load module_refuses_to_go_only_while_used
+	netdev_goes_under_load namespace_goes_under_load \
+	module_comes_and_goes module_refuses_to_go_while_used
