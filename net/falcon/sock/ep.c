@@ -395,8 +395,7 @@ int falcon_ep_request(struct falcon_listener *l, struct falcon_conn *conn,
 	}
 	ep->conn = conn;
 	ep->listener = sk;
-	if (fs->nr_flows)
-		req->nr_flows = min(req->nr_flows, fs->nr_flows);
+	req->nr_flows = fs->nr_flows;
 	if (fs->user_timeout_ms)
 		req->user_timeout_ms = fs->user_timeout_ms;
 	req->gapless = true;

@@ -86,17 +86,36 @@ marks_reach_the_algorithm()
 	transfer 4 -b 4M
 	without=$(number "$scratch/conn.json" fcwnd_milli)
 	faults loss 30% ecn
-	mountpoint -q $trace || mount -t tracefs tracefs $trace
-	echo >$trace/trace
+	mountpoint -q "$trace" || mount -t tracefs tracefs "$trace"
+	echo >"$trace/trace"
 	echo 1 >"$acks"
 	transfer 4 -b 4M
 	echo 0 >"$acks"
-	grep -cE ' falcon_ack: .* ecn=[1-9]' $trace/trace >"$scratch/marks" || :
-	echo >$trace/trace
+	grep -cE ' falcon_ack: .* ecn=[1-9]' "$trace/trace" >"$scratch/marks" || :
+	echo >"$trace/trace"
 	echo "# fcwnd $without without marks," \
 		"$(number "$scratch/conn.json" fcwnd_milli) with"
 	expect "$(number "$scratch/conn.json" fcwnd_milli)" -lt "$without" "fcwnd"
 	expect "$(cat "$scratch/marks")" -gt 0 "ACKs that tell of marks"
+	drop_pair
+}
+
+# flows OWN PEERS WANT: what $A and $B may have, and what a connection gets.
+flows()
+{
+	in_a sysctl -q net.falcon.flows_ipv4="$1"
+	in_b sysctl -q net.falcon.flows_ipv4="$2"
+	transfer 4 -b 1M
+	expect "$(number "$scratch/sent.json" flows)" -eq "$3" \
+		"flows of $1 and $2"
+}
+
+peer_with_one_flow_gets_one()
+{
+	make_pair
+	flows 4 4 4
+	flows 4 1 1
+	flows 1 4 1
 	drop_pair
 }
 
@@ -193,6 +212,7 @@ parameters_belong_to_the_host()
 
 run_tests module_registers_an_algorithm connections_hold_the_algorithm \
 	algorithm_that_has_gone_is_swift marks_reach_the_algorithm \
+	peer_with_one_flow_gets_one \
 	parameters_are_decimals_within_bounds \
 	every_parameter_takes_its_own_value parameters_are_heeded \
 	events_wait_in_a_queue parameters_belong_to_the_host
