@@ -18,6 +18,7 @@
  * @node:	in falcon_conn::held
  * @skb:	packet
  * @bytes:	its memory, out of the pools of network requests
+ * @peer:	that of the peer, or NULL: an initiator may not have met it yet
  * @use:	what that took of them
  * @rx:		what is known of it
  */
@@ -25,6 +26,7 @@ struct falcon_held {
 	struct list_head node;
 	struct sk_buff *skb;
 	u32 bytes;
+	struct falcon_pool_state *peer;
 	struct falcon_res_use use;
 	struct falcon_rx rx;
 };
@@ -41,8 +43,9 @@ static struct falcon_held *falcon_held_new(struct falcon_conn *conn,
 		return NULL;
 	held->skb = skb;
 	held->bytes = skb->truesize;
-	if (falcon_res_get_net(&conn->fn->res, &held->use,
-			       falcon_host_pool(conn), held->bytes, false))
+	held->peer = falcon_host_pool(conn);
+	if (falcon_res_get_net(&conn->fn->res, &held->use, held->peer,
+			       held->bytes, false))
 		return held;
 	kfree(held);
 	return NULL;
@@ -50,7 +53,7 @@ static struct falcon_held *falcon_held_new(struct falcon_conn *conn,
 
 static void falcon_held_free(struct falcon_conn *conn, struct falcon_held *held)
 {
-	falcon_res_put_net(&conn->fn->res, &held->use, falcon_host_pool(conn),
+	falcon_res_put_net(&conn->fn->res, &held->use, held->peer,
 			   held->bytes);
 	kfree(held);
 }
