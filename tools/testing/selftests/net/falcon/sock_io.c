@@ -103,6 +103,46 @@ static void one_send_larger_than_all_buffers(void)
 	CHECK_EQ(pthread_join(thread, NULL), 0);
 }
 
+#define GREETINGS	60
+
+static void *greet(void *listener)
+{
+	int i, fd;
+
+	for (i = 0; i < GREETINGS; i++) {
+		fd = OK(accept(*(int *)listener, NULL, NULL));
+		send_pattern(fd, 3000, 1, 0);
+		recv_eof(fd);
+		close(fd);
+	}
+	return NULL;
+}
+
+/*
+ * What comes while connect() is not done yet is kept, and what that took is given
+ * back as it was taken: a small message of later connections gets through.
+ */
+static void who_accepts_may_speak_first(void)
+{
+	int listener, client, server, i;
+	struct addr addr;
+	pthread_t thread;
+
+	listener = sock_listen(&addr, 8);
+	CHECK_EQ(pthread_create(&thread, NULL, greet, &listener), 0);
+	for (i = 0; i < GREETINGS; i++) {
+		client = sock_connect(&addr);
+		recv_pattern(client, 3000, 1, 0);
+		close(client);
+	}
+	CHECK_EQ(pthread_join(thread, NULL), 0);
+	sock_pair(&client, &server);
+	send_pattern(client, 1, 1, 0);
+	CHECK_EQ(wait_for(server, POLLIN, 20000), POLLIN);
+	send_pattern(server, 1, 1, 0);
+	CHECK_EQ(wait_for(client, POLLIN, 20000), POLLIN);
+}
+
 static void stream_has_no_boundaries(void)
 {
 	int client, server, i;
@@ -820,6 +860,7 @@ const struct sock_test sock_io_tests[] = {
 #define TEST(name, on) { #name, name, on }
 	TEST(bytes_arrive_in_order, ON_BOTH),
 	TEST(both_directions_at_once, ON_BOTH),
+	TEST(who_accepts_may_speak_first, ON_BOTH | ON_NOT_SCTP),
 	TEST(one_send_larger_than_all_buffers, ON_STREAM),
 	TEST(stream_has_no_boundaries, ON_STREAM),
 	TEST(message_boundaries_are_kept, ON_SEQPACKET),
