@@ -769,17 +769,6 @@ int fal_eng_qp_init(struct fal_qp *qp)
 }
 
 /**
- * fal_eng_qp_exit() - a queue pair goes
- * @qp:	queue pair that cannot be found any more; somebody may still hold it
- *
- * Context: process, may sleep.
- */
-void fal_eng_qp_exit(struct fal_qp *qp)
-{
-	fal_eng_to_reset(qp);
-}
-
-/**
  * fal_eng_ah_init() - a new address handle
  * @ah:	address handle
  *

@@ -543,7 +543,6 @@ enum ib_wc_status fal_mw_bind(struct fal_qp *qp, struct fal_swqe *wqe);
 int fal_eng_dev_init(struct fal_dev *dev);
 void fal_eng_dev_exit(struct fal_dev *dev);
 int fal_eng_qp_init(struct fal_qp *qp);
-void fal_eng_qp_exit(struct fal_qp *qp);
 int fal_eng_to_rtr(struct fal_qp *qp);
 void fal_eng_to_rts(struct fal_qp *qp);
 void fal_eng_to_sqd(struct fal_qp *qp);

@@ -329,7 +329,7 @@ int fal_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	xa_store_irq(&qp->dev->qps, ibqp->qp_num, qp, GFP_KERNEL);
 	return 0;
 exit:
-	fal_eng_qp_exit(qp);
+	fal_eng_to_reset(qp);
 forget:
 	xa_erase_irq(&qp->dev->qps, ibqp->qp_num);
 free:
@@ -353,7 +353,7 @@ int fal_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	xa_erase_irq(&qp->dev->qps, ibqp->qp_num);
 	fal_qp_set_reset(qp);
-	fal_eng_qp_exit(qp);
+	fal_eng_to_reset(qp);
 	fal_qp_put(qp);
 	wait_for_completion(&qp->idle);
 	if (ibqp->send_cq)

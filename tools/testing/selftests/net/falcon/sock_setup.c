@@ -25,16 +25,24 @@ static void connect_to_closed_port_is_refused(void)
 	CHECK_EQ(sock_error(fd), 0);
 }
 
+/* @fd is refused at @addr, where the socket returned may listen later. */
+static int refuse(int fd, struct addr *addr)
+{
+	int listener = sock_new(SERVER);
+
+	addr_server(addr, 0);
+	OK(bind(listener, &addr->sa, addr->len));
+	addr_name(listener, addr);
+	CHECK_ERR(connect(fd, &addr->sa, addr->len), ECONNREFUSED);
+	return listener;
+}
+
 static void refused_socket_can_connect_again(void)
 {
 	struct addr addr;
 	int fd = sock_new(CLIENT);
-	int listener = sock_new(SERVER);
+	int listener = refuse(fd, &addr);
 
-	addr_server(&addr, 0);
-	OK(bind(listener, &addr.sa, addr.len));
-	addr_name(listener, &addr);
-	CHECK_ERR(connect(fd, &addr.sa, addr.len), ECONNREFUSED);
 	OK(listen(listener, 1));
 	OK(connect(fd, &addr.sa, addr.len));
 }
@@ -43,12 +51,8 @@ static void refused_socket_can_bind(void)
 {
 	struct addr addr, own;
 	int fd = sock_new(CLIENT);
-	int listener = sock_new(SERVER);
+	int listener = refuse(fd, &addr);
 
-	addr_server(&addr, 0);
-	OK(bind(listener, &addr.sa, addr.len));
-	addr_name(listener, &addr);
-	CHECK_ERR(connect(fd, &addr.sa, addr.len), ECONNREFUSED);
 	addr_any(&own, 0);
 	OK(bind(fd, &own.sa, own.len));
 	OK(listen(listener, 1));

@@ -23,13 +23,19 @@ no_peer()
 	[ "$(statistic "$1" ud_no_peer)" -ge "$2" ]
 }
 
-# To addresses behind $B that do not answer. Beyond the share all is dropped.
-user_who_sends_to_many_has_a_share()
+# At addresses behind $B, for as long as $A tries
+nobody_answers()
 {
-	make_devices
 	in_a sysctl -q net.falcon.cm_retries=20
 	in_a ip route add 10.99.0.0/16 via $B4
 	in_b sysctl -q net.ipv4.ip_forward=0
+}
+
+# Beyond the share all is dropped.
+user_who_sends_to_many_has_a_share()
+{
+	make_devices
+	nobody_answers
 	datagrams_from in_a 10.99.1.1 1024
 	expect "$(statistic "$DEV_A" ud_no_peer)" -eq 0 "without a peer"
 	datagrams_from in_a 10.99.8.1 20
@@ -61,9 +67,7 @@ host_that_connects_often_has_a_share()
 device_goes_while_a_peer_is_looked_for()
 {
 	make_devices
-	in_a sysctl -q net.falcon.cm_retries=20
-	in_a ip route add 10.99.0.0/16 via $B4
-	in_b sysctl -q net.ipv4.ip_forward=0
+	nobody_answers
 	datagrams_from in_a 10.99.1.1 10
 	timeout 60 rdma link delete "$DEV_A"
 	gone "$DEV_A"

@@ -66,6 +66,7 @@ int vqp_to_rts_again(struct ibv_qp *qp);
 bool vqp_connect(struct vqp *a, struct vqp *b);
 void *vdlsym(const char *name);
 int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds);
+uint32_t vqp_bind(struct vqp *v, struct ibv_mw *mw);
 long vcounter(const char *name);
 
 /* verbs_objects.c, verbs_features.c, verbs_modes.c, verbs_hostile.c */

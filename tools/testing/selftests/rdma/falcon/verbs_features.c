@@ -490,29 +490,6 @@ static bool region_registered_anew_is_where_it_is_now(void)
 	return true;
 }
 
-/* Binds a window of type 2 to all of @v's memory; its key. */
-static uint32_t bind(struct vqp *v, struct ibv_mw *mw)
-{
-	struct ibv_send_wr *bad, wr = {
-		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
-		.bind_mw = {
-			.mw = mw,
-			.rkey = ibv_inc_rkey(mw->rkey),
-			.bind_info = {
-				.mr = v->mr, .addr = (uintptr_t)v->buf,
-				.length = v->len,
-				.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
-			},
-		},
-	};
-	struct ibv_wc wc;
-
-	if (ibv_post_send(v->qp, &wr, &bad) ||
-	    !completes(v, &wc, IBV_WC_SUCCESS) || wc.opcode != IBV_WC_BIND_MW)
-		return 0;
-	return wr.bind_mw.rkey;
-}
-
 static bool send_with_invalidate_ends_a_window_of_type_2(void)
 {
 	struct ibv_mw *mw = ibv_alloc_mw(vpd, IBV_MW_TYPE_2);
@@ -524,7 +501,7 @@ static bool send_with_invalidate_ends_a_window_of_type_2(void)
 	CHECK(mw && open_pair(&a, &b, LEN));
 	CHECK(!ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
 			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND));
-	rkey = bind(&b, mw);
+	rkey = vqp_bind(&b, mw);
 	CHECK(rkey);
 	a.buf[0] = 6;
 	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
@@ -554,7 +531,7 @@ static bool local_invalidate_ends_a_window_of_type_2(void)
 	CHECK(mw && open_pair(&a, &b, LEN));
 	CHECK(!ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
 			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND));
-	rkey = bind(&b, mw);
+	rkey = vqp_bind(&b, mw);
 	CHECK(rkey);
 	request(&r, IBV_WR_LOCAL_INV, &b, &a, 0);
 	r.wr.invalidate_rkey = rkey;

@@ -286,3 +286,27 @@ void *vdlsym(const char *name)
 	lib = path ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
 	return lib ? dlsym(lib, name) : NULL;
 }
+
+/* Binds a window of type 2 to all of @v's memory; its key, or 0. */
+uint32_t vqp_bind(struct vqp *v, struct ibv_mw *mw)
+{
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {
+			.mw = mw,
+			.rkey = ibv_inc_rkey(mw->rkey),
+			.bind_info = {
+				.mr = v->mr, .addr = (uintptr_t)v->buf,
+				.length = v->len,
+				.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+			},
+		},
+	};
+	struct ibv_wc wc;
+
+	if (ibv_post_send(v->qp, &wr, &bad) ||
+	    vqp_poll(v->cq, &wc, 60) != 1 || wc.status ||
+	    wc.opcode != IBV_WC_BIND_MW)
+		return 0;
+	return wr.bind_mw.rkey;
+}

@@ -381,22 +381,29 @@ static bool verbs_errors_flush_what_follows(void)
 	return true;
 }
 
+/* Connects two of 8 bytes, and sends these. */
+static bool connected_send(struct vqp *a, struct vqp *b)
+{
+	struct ibv_sge sge = sge_of(a, 0, 8);
+	struct ibv_wc wc;
+
+	CHECK(vqp_connect(a, b));
+	CHECK(!post_recv(b, 1, 0, 8));
+	CHECK(!post(a, IBV_WR_SEND, 2, &sge, 1, NULL, 0, 0));
+	CHECK(completes(a, &wc, IBV_WC_SUCCESS));
+	CHECK(completes(b, &wc, IBV_WC_SUCCESS));
+	return true;
+}
+
 static bool policy_of_a_queue_pair_is_its_own(void)
 {
-	struct ibv_sge sge;
-	struct ibv_wc wc;
 	struct vqp a, b;
 
 	CHECK(!vqp_open_secure(&a, 8, FALCON_SECURITY_PSK + 1) &&
 	      errno == EINVAL);
 	CHECK(vqp_open_secure(&a, 8, FALCON_SECURITY_OPPORTUNISTIC));
 	CHECK(vqp_open_secure(&b, 8, FALCON_SECURITY_OPPORTUNISTIC));
-	CHECK(vqp_connect(&a, &b));
-	CHECK(!post_recv(&b, 1, 0, 8));
-	sge = sge_of(&a, 0, 8);
-	CHECK(!post(&a, IBV_WR_SEND, 2, &sge, 1, NULL, 0, 0));
-	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
-	CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+	CHECK(connected_send(&a, &b));
 	CHECK(!system("falcon -N $A conn | grep -q ' opportunistic$'"));
 	close_pair(&a, &b);
 	return true;
@@ -405,8 +412,6 @@ static bool policy_of_a_queue_pair_is_its_own(void)
 /* The namespace has Swift; each end has its own. */
 static bool congestion_control_of_a_queue_pair_is_its_own(void)
 {
-	struct ibv_sge sge;
-	struct ibv_wc wc;
 	struct vqp a, b;
 
 	CHECK(!vqp_open_fae(&a, IBV_QPT_RC, "no such") && errno == ENOENT);
@@ -415,12 +420,7 @@ static bool congestion_control_of_a_queue_pair_is_its_own(void)
 	CHECK(!vqp_open_fae(&a, IBV_QPT_UD, "aimd") && errno == EOPNOTSUPP);
 	CHECK(vqp_open_fae(&a, IBV_QPT_RC, "aimd"));
 	CHECK(vqp_open_fae(&b, IBV_QPT_RC, "fixed"));
-	CHECK(vqp_connect(&a, &b));
-	CHECK(!post_recv(&b, 1, 0, 8));
-	sge = sge_of(&a, 0, 8);
-	CHECK(!post(&a, IBV_WR_SEND, 2, &sge, 1, NULL, 0, 0));
-	CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
-	CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+	CHECK(connected_send(&a, &b));
 	CHECK(!system("falcon -N $A -j conn | grep -q '\"fae\": *\"aimd\"'"));
 	CHECK(!system("falcon -N $A -j conn | grep -q '\"fae\": *\"fixed\"'"));
 	close_pair(&a, &b);
@@ -440,30 +440,6 @@ static bool on_a_lossy_wire(bool (*run)(void))
 		return false;
 	ok = run();
 	return !system("tc -n $A qdisc del dev lo root") && ok;
-}
-
-/* A window of type 2 over all of @v's memory; its key, or 0 */
-static uint32_t bind(struct vqp *v, struct ibv_mw *mw)
-{
-	struct ibv_send_wr *bad, wr = {
-		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
-		.bind_mw = {
-			.mw = mw,
-			.rkey = ibv_inc_rkey(mw->rkey),
-			.bind_info = {
-				.mr = v->mr, .addr = (uintptr_t)v->buf,
-				.length = v->len,
-				.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
-			},
-		},
-	};
-	struct ibv_wc wc;
-
-	if (ibv_post_send(v->qp, &wr, &bad) ||
-	    !completes(v, &wc, IBV_WC_SUCCESS))
-		return 0;
-	mw->rkey = wr.bind_mw.rkey;
-	return mw->rkey;
 }
 
 /* A write through a key, and behind it the message that ends the key */
@@ -501,8 +477,9 @@ static bool invalidates_often(void)
 			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND));
 	fill(&a);
 	for (i = 0; i < 20; i++) {
-		rkey = bind(&b, mw);
+		rkey = vqp_bind(&b, mw);
 		CHECK(rkey && write_and_invalidate(&a, &b, rkey));
+		mw->rkey = rkey;
 	}
 	CHECK(!ibv_dealloc_mw(mw));
 	close_pair(&a, &b);

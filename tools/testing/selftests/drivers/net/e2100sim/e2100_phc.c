@@ -136,21 +136,29 @@ static int do_phc(int argc, char **argv)
 	return 0;
 }
 
+/* SIOCSHWTSTAMP or SIOCGHWTSTAMP */
+static void hwtstamp(int fd, unsigned long request, const char *ifname,
+		     struct hwtstamp_config *cfg)
+{
+	struct ifreq ifr = { .ifr_data = (void *)cfg };
+
+	strncpy(ifr.ifr_name, ifname, sizeof(ifr.ifr_name) - 1);
+	if (ioctl(fd, request, &ifr))
+		die(request == SIOCSHWTSTAMP ? "SIOCSHWTSTAMP" :
+					       "SIOCGHWTSTAMP");
+}
+
 static int do_config(const char *ifname, int tx_type, int rx_filter)
 {
 	struct hwtstamp_config cfg = {
 		.tx_type = tx_type,
 		.rx_filter = rx_filter,
 	};
-	struct ifreq ifr = { .ifr_data = (void *)&cfg };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	strncpy(ifr.ifr_name, ifname, sizeof(ifr.ifr_name) - 1);
-	if (ioctl(fd, SIOCSHWTSTAMP, &ifr))
-		die("SIOCSHWTSTAMP");
+	hwtstamp(fd, SIOCSHWTSTAMP, ifname, &cfg);
 	memset(&cfg, 0xff, sizeof(cfg));
-	if (ioctl(fd, SIOCGHWTSTAMP, &ifr))
-		die("SIOCGHWTSTAMP");
+	hwtstamp(fd, SIOCGHWTSTAMP, ifname, &cfg);
 	printf("%d %d\n", cfg.tx_type, cfg.rx_filter);
 	return 0;
 }
@@ -161,12 +169,9 @@ static int stamping_socket(const char *ifname, int flags)
 		.tx_type = HWTSTAMP_TX_ON,
 		.rx_filter = HWTSTAMP_FILTER_ALL,
 	};
-	struct ifreq ifr = { .ifr_data = (void *)&cfg };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	strncpy(ifr.ifr_name, ifname, sizeof(ifr.ifr_name) - 1);
-	if (ioctl(fd, SIOCSHWTSTAMP, &ifr))
-		die("SIOCSHWTSTAMP");
+	hwtstamp(fd, SIOCSHWTSTAMP, ifname, &cfg);
 	flags |= SOF_TIMESTAMPING_RAW_HARDWARE;
 	if (setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)))
 		die("SO_TIMESTAMPING");
