@@ -525,7 +525,8 @@ struct falcon_core {
 	u8  ncwnd_direction;
 	u8  last_flow;
 	u8  flow_run;			/* packets in a row on it */
-	u8  tlp_probes;			/* sent since something was delivered */
+	u8  tlp_probes:4;		/* sent since something was delivered */
+	u8  tlp_patience:4;		/* log2 of how often TLP waits its time */
 	bool progress;			/* something was delivered just now */
 	u8  dying;			/* enum falcon_cmpl to die of, or 0 */
 

@@ -18,6 +18,7 @@
 
 #define TLP_MIN_NS	50000u
 #define TLP_PROBES	2
+#define TLP_MAX_PATIENCE 5
 #define MAX_BACKOFF	16
 #define BURST_NS	FALCON_TX_WIN_MAX /* sent_ns rises through a burst */
 #define RACK_MAX_QUARTERS 4
@@ -294,15 +295,31 @@ static u64 falcon_answer_time(const struct falcon_core *c)
 
 /*
  * That time, what the peer may coalesce, and what the machines may be late by;
- * before an RTT is known, half of the time-out that the CM expects to do.
+ * before an RTT is known, half of the time-out that the CM expects to do. The
+ * RTT leaves out what the peer holds packets for, in a NIC behind a slow bus or
+ * in its ULP: that probes are needless tells of it, and doubles the wait.
  */
 static u64 falcon_tlp_wait(const struct falcon_core *c)
 {
+	u64 wait;
+
 	if (!c->srtt_ns)
 		return falcon_rto(c, 0) / 2;
-	return max_t(u64, TLP_MIN_NS,
-		     falcon_answer_time(c) + c->cfg.ack_coalesce_ns) +
-	       c->cfg.ack_slack_ns;
+	wait = max_t(u64, TLP_MIN_NS,
+		     falcon_answer_time(c) + c->cfg.ack_coalesce_ns);
+	return (wait + c->cfg.ack_slack_ns) << c->tlp_patience;
+}
+
+/* Of @p that is delivered. A probe that was needed: silence does mean loss. */
+static void falcon_tlp_learn(struct falcon_core *c,
+			     const struct falcon_txpkt *p, bool spurious)
+{
+	if (!(p->flags & FALCON_TXF_RETX) || p->reason != FALCON_RETX_TLP)
+		return;
+	if (!spurious)
+		c->tlp_patience = 0;
+	else if (c->tlp_patience < TLP_MAX_PATIENCE)
+		c->tlp_patience++;
 }
 
 /* What waits for its departure, under pacing, cannot be answered yet. */
@@ -410,11 +427,13 @@ void falcon_loss_delivered(struct falcon_core *c, struct falcon_txpkt *p,
 {
 	struct falcon_flow *f = &c->flow[p->flow];
 	u64 rtt = now_ns > p->sent_ns ? now_ns - p->sent_ns : 0;
+	bool spurious = falcon_was_spurious(c, p, rtt);
 
 	c->progress = true;
 	f->progress_ns = now_ns;
 	f->rto_streak = 0;
-	if (falcon_was_spurious(c, p, rtt)) {
+	falcon_tlp_learn(c, p, spurious);
+	if (spurious) {
 		c->stats.spurious++;
 		falcon_rack_widen(c, f, now_ns);
 		return;

@@ -174,7 +174,7 @@ void solo_base_pi(const struct solo *s, u8 type, struct falcon_pkt_info *pi)
 	pi->rbpsn[REQ] = s->c.tx[REQ].base;
 	pi->rbpsn[DATA] = s->c.tx[DATA].base;
 	pi->echo_t1 = solo_units(s->now - s->rtt_ns);
-	pi->echo_t2 = solo_units(s->now);
+	pi->echo_t2 = solo_units(s->now - s->held_ns);
 }
 
 struct falcon_rxpkt *solo_rx(struct solo *s, struct falcon_pkt_info *pi)

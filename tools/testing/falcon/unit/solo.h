@@ -34,6 +34,7 @@ struct solo {
 	enum falcon_rx_verdict verdict;	/* of the last packet received */
 	/* of packets received */
 	u32 rtt_ns;			/* age of what an ACK echoes; 0: no stamp */
+	u32 held_ns;			/* of that, by the peer */
 	u8  flow;
 	bool ce;
 };

@@ -567,6 +567,54 @@ TEST(tlp_waits_for_the_departure_9_1_4)
 	EXPECT_GE(s.c.tlp_due_ns, s.txn[1].pkt.sent_ns + RTT);
 }
 
+/* One packet that the peer holds for longer than any probe; how many went */
+static u32 probes_of_a_held_packet(void)
+{
+	u64 due = s.now + 40 * RTT;
+	u32 sent = 0;
+
+	solo_push(&s, 1);
+	solo_flush(&s);
+	while (falcon_core_next_timer(&s.c) < due) {
+		solo_timer(&s);
+		sent += solo_flush(&s);
+	}
+	s.now = due;
+	s.rtt_ns = 40 * RTT;
+	s.held_ns = 39 * RTT;
+	solo_back(&s, 0, s.c.tx[DATA].next);
+	s.held_ns = 0;
+	return sent;
+}
+
+/*
+ * spec: 9.1.4+8 needless probes double the wait, a probe that was needed ends
+ * that
+ */
+TEST(tlp_waits_for_a_peer_that_holds_9_1_4)
+{
+	u64 wait;
+	u32 i;
+
+	sent(FALCON_LOSS_TLP, 0);
+	EXPECT_EQ(probes_of_a_held_packet(), 2);
+	for (i = 0; i < 5 && probes_of_a_held_packet(); i++)
+		;
+	EXPECT_EQ(probes_of_a_held_packet(), 0);
+
+	solo_push(&s, 1);
+	solo_flush(&s);
+	wait = falcon_core_next_timer(&s.c) - s.now;
+	solo_timer(&s);			/* it was lost */
+	EXPECT_EQ(solo_flush(&s), 1);
+	s.now += RTT;
+	s.rtt_ns = RTT;
+	solo_back(&s, 0, s.c.tx[DATA].next);
+	solo_push(&s, 1);
+	solo_flush(&s);
+	EXPECT_GT(wait, 4 * (falcon_core_next_timer(&s.c) - s.now));
+}
+
 /*
  * spec: 11+4 without gaps, Max Retransmit Attempts are the end of the
  * connection, and no resync tells the target to pass over the packet

@@ -195,14 +195,22 @@ static void set_int(int fd, int level, int name, int value)
 		die("setsockopt");
 }
 
+/* Root has what it asks for, whatever net.core.?mem_max is. */
+static void set_buffer(int fd, int name, int force, int value)
+{
+	if (value &&
+	    setsockopt(fd, SOL_SOCKET, force, &value, sizeof(value)) < 0)
+		set_int(fd, SOL_SOCKET, name, value);
+}
+
 static int new_socket(int family)
 {
 	int fd = socket(family, opt.type, opt.protocol);
 
 	if (fd < 0)
 		die("socket");
-	set_int(fd, SOL_SOCKET, SO_SNDBUF, opt.sndbuf);
-	set_int(fd, SOL_SOCKET, SO_RCVBUF, opt.rcvbuf);
+	set_buffer(fd, SO_SNDBUF, SO_SNDBUFFORCE, opt.sndbuf);
+	set_buffer(fd, SO_RCVBUF, SO_RCVBUFFORCE, opt.rcvbuf);
 	set_int(fd, SOL_SOCKET, SO_MAX_PACING_RATE, opt.rate);
 	set_int(fd, SOL_SOCKET, SO_REUSEADDR, !opt.host);
 	if (opt.protocol != IPPROTO_FALCON) {

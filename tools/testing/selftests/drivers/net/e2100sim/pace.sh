@@ -160,14 +160,10 @@ what_the_guest_carries_is_kept()
 }
 
 mountpoint -q "$TRACING" || mount -t tracefs none "$TRACING"
-wmem=$(sysctl -n net.core.wmem_max)
-rmem=$(sysctl -n net.core.rmem_max)
-sysctl -q net.core.wmem_max=$BUFFER net.core.rmem_max=$BUFFER
 run_tests one_megabit_is_kept ten_megabits_are_kept \
 	what_the_guest_carries_is_kept
 status=$?
-sysctl -q net.falcon.swift.init_ncwnd=64 net.falcon.swift.init_fcwnd=32 \
-	net.core.wmem_max="$wmem" net.core.rmem_max="$rmem"
+sysctl -q net.falcon.swift.init_ncwnd=64 net.falcon.swift.init_fcwnd=32
 echo local >"$TRACING/trace_clock"
 echo 0 >"$EVENT/filter"
 drop_nics
