@@ -75,20 +75,24 @@ guest: modules
 	+$(MAKE) --no-print-directory -C tools/testing/selftests all
 
 # --- tests -------------------------------------------------------------------
-# VM_KERNELS: what check-vm boots, one after the other.
+# VM_KERNELS: what check and check-vm boot, one after the other.
 
 VM_KERNELS ?= 6.1
 TESTS ?=
 
-.PHONY: check check-unit check-vm check-debug lint conformance coverage property fuzz bench bench-verbs demo model
+.PHONY: check check-unit check-vm check-hosts check-debug lint conformance coverage property fuzz bench bench-verbs demo model
 check:
-	TESTS='$(TESTS)' scripts/check.sh unit $(VM_KERNELS:%=vm:%)
+	TESTS='$(TESTS)' scripts/check.sh unit $(VM_KERNELS:%=vm:%) \
+		$(if $(TESTS),,$(VM_KERNELS:%=hosts:%))
 
 check-unit:
 	scripts/check.sh unit
 
 check-vm:
 	TESTS='$(TESTS)' scripts/check.sh $(VM_KERNELS:%=vm:%)
+
+check-hosts:
+	TESTS='$(TESTS)' scripts/check.sh $(VM_KERNELS:%=hosts:%)
 
 check-debug:
 	TESTS='$(TESTS)' scripts/check.sh vm:debug
@@ -100,24 +104,30 @@ conformance:
 	@scripts/conformance.py --check
 
 coverage:
-	$(MAKE) -C tools/testing/falcon/unit coverage
+	scripts/deps.sh unit
+	$(MAKE) --no-print-directory -C tools/testing/falcon/unit coverage
 
 property:
+	scripts/deps.sh unit
 	$(MAKE) -C tools/testing/falcon/unit property
 
 .PHONY: sim sim-check
 sim:
+	scripts/deps.sh sim
 	$(MAKE) --no-print-directory -C tools/testing/falcon/sim \
 		E='$(or $(E),all)' FULL=$(FULL) FAE='$(abspath $(FAE))'
 
 sim-check:
+	scripts/deps.sh sim
 	$(MAKE) --no-print-directory -C tools/testing/falcon/sim check
 
 model:
+	scripts/deps.sh unit
 	$(MAKE) --no-print-directory -C tools/testing/falcon/model check
 
 SECONDS ?= 60
 fuzz:
+	scripts/deps.sh fuzz
 	$(MAKE) --no-print-directory -C tools/testing/falcon/fuzz check SECONDS=$(SECONDS)
 
 bench bench-verbs demo:
@@ -134,9 +144,11 @@ bench-flood:
 # The protocol alone, in user space
 .PHONY: bench-core bench-fae
 bench-core:
+	scripts/deps.sh unit
 	$(MAKE) --no-print-directory -C tools/testing/falcon/bench B='core state'
 
 bench-fae:
+	scripts/deps.sh unit
 	$(MAKE) --no-print-directory -C tools/testing/falcon/bench B=fae
 
 # --- kernels -----------------------------------------------------------------
@@ -168,12 +180,15 @@ distclean: clean
 help:
 	@echo 'Build:    modules (default)   falcon.ko and the other modules, in build/RELEASE'
 	@echo '          tools               the falcon command and its companions'
-	@echo '          install             modules, tools, man pages, headers (DESTDIR, prefix)'
+	@echo '          install             modules, tools, man pages, headers (DESTDIR, prefix);'
+	@echo '                              modules_install and tools_install are its halves'
+	@echo '          guest               what a VM needs, in build/: modules, tools, selftests'
 	@echo '          clean, distclean    distclean also drops fetched and built kernels'
 	@echo '          in-tree LINUX=DIR   copy the sources into a kernel tree'
-	@echo 'Test:     check               unit and VM tests'
+	@echo 'Test:     check               unit and VM tests, for each of VM_KERNELS ("6.1")'
 	@echo '          check-unit          the protocol in user space'
 	@echo '          check-vm            kselftests in a VM (TESTS=PATTERN, VM_KERNELS="6.1 6.12")'
+	@echo '          check-hosts         those that need two machines'
 	@echo '          check-debug         the same under KASAN, lockdep, kmemleak'
 	@echo '          lint                warnings, sparse, checkpatch, kernel-doc, shellcheck, codespell'
 	@echo '          conformance         every rule of the specification has its code and a test'
@@ -182,9 +197,11 @@ help:
 	@echo '          model               spin looks at every run of the handshake'
 	@echo '          fuzz                each fuzzer for SECONDS (60): executions and coverage'
 	@echo '          sim-check           experiments at a tiny scale: they end, and repeat'
+	@echo '          FULL=1, LONG=1      make some tests larger; VM_TIMEOUT=SECONDS of one VM'
 	@echo 'Show:     sim                 simulate the paper (E="loss incast", FULL=1, FAE=FILE.c): build/sim'
 	@echo '          demo                two hosts in a VM talk Falcon'
-	@echo '          bench               Falcon beside TCP, on the same link'
+	@echo '          bench               Falcon beside TCP, on the same link (ROUNDS=3, MIB=32,'
+	@echo '                              CLOCK=icount|host); the others take these as well'
 	@echo '          bench-verbs         verbs over Falcon beside rxe and TCP, two VMs'
 	@echo '          bench-psp           what encryption costs, beside kernel TLS'
 	@echo '          bench-flood         set-ups under forged requests'

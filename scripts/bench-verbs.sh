@@ -12,6 +12,7 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 kernel=${KVER:-6.1}
 out=$top/build/bench-verbs
 
+"$top/scripts/deps.sh" build vm
 make -s -C "$top" KVER="$kernel" guest >/dev/null
 rm -rf "$out"
 mkdir -p "$out"

@@ -31,6 +31,7 @@ host) ;;
 *) echo "bench.sh: CLOCK is icount or host" >&2; exit 2 ;;
 esac
 
+"$top/scripts/deps.sh" build vm
 make -s -j"$(nproc)" -C "$top" KVER="$kernel" guest >/dev/null
 [ $# -gt 0 ] || set -- goodput loss reorder latency
 exec "$top/tools/testing/vm/vm.sh" --kernel "$kernel" --dir "$top" \

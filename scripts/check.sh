@@ -3,11 +3,13 @@
 #
 # check.sh - runs test suites, and ends with their sum.
 #
-# Suites: "unit" is the protocol in user space, its simulations too; "vm:KERNEL"
-# builds what a guest needs, and runs the kselftests in one VM with that kernel.
-# Each leaves build/tests/SUITE.tap.  TESTS selects kselftests.  VM_TIMEOUT is the
-# seconds that one VM may take, enough for all of them in an emulated machine; the
-# last minutes of it are for boot, leak scan and halt.
+# Suites: "unit" is the protocol in user space, its simulations and the model of
+# its handshake too; "vm:KERNEL" builds what a guest needs, and runs the kselftests
+# in one VM with that kernel; "hosts:KERNEL" those that need two machines, in two.
+# Each installs what it misses, and leaves build/tests/SUITE.tap.  TESTS selects
+# kselftests.  VM_TIMEOUT is the seconds that one VM may take, enough for all of
+# them in an emulated machine; the last minutes of it are for boot, leak scan and
+# halt.  FULL=1 and LONG=1 make some tests larger, as their heads say.
 
 set -euo pipefail
 
@@ -15,17 +17,34 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 results=$top/build/tests
 cd "$top"
 
-[ $# -gt 0 ] || { echo "usage: scripts/check.sh unit|vm:KERNEL..." >&2; exit 2; }
+[ $# -gt 0 ] || {
+	echo "usage: scripts/check.sh unit|vm:KERNEL|hosts:KERNEL..." >&2
+	exit 2
+}
+
+# What single tests take from the environment
+for_tests=(FULL LONG N NUMBER CONNS ENTRIES PATIENCE PERCENTS WIRE_MS)
 
 unit()
 {
 	local status=0
 
+	scripts/deps.sh unit sim || return
 	make --no-print-directory -C tools/testing/falcon/unit check || status=1
 	make --no-print-directory -C tools/testing/falcon/sim check || status=1
+	make --no-print-directory -C tools/testing/falcon/model check || status=1
 	tools/testing/falcon/psp/psp_vectors.py --check \
 		net/falcon/psp/test_vectors.h || status=1
 	return $status
+}
+
+guest()
+{
+	case $1 in
+	# Debian's kernel of this series lacks netdevsim.
+	6.12*) scripts/netdevsim.sh "$1" || return ;;
+	esac
+	make -j"$(nproc)" KVER="$1" guest
 }
 
 # Quiet unless it fails.
@@ -33,23 +52,37 @@ build_for_vm()
 {
 	local log=$results/build.log
 
-	if ! make -j"$(nproc)" KVER="$1" guest >"$log" 2>&1; then
+	scripts/deps.sh build vm || return
+	if ! guest "$1" >"$log" 2>&1; then
 		cat "$log"
 		echo "not ok - build for $1"
 		return 1
 	fi
 }
 
-vm()
+# boot KERNEL NAME OPTION...: runs the tests there
+boot()
 {
-	local kernel=$1 limit=${VM_TIMEOUT:-9000}
+	local kernel=$1 name=$2 limit=${VM_TIMEOUT:-9000} knob
 
+	shift 2
 	build_for_vm "$kernel" || return
-	tools/testing/vm/vm.sh --kernel "$kernel" --out "$top/build/vm-out/$kernel" \
-		--log "$results/vm-$kernel.console" --timeout "$limit" \
-		--env TESTS="${TESTS-}" --env TEST_BUDGET=$((limit - 300)) \
-		--env TEST_RETRIES="${TEST_RETRIES:-0}" -- \
+	for knob in "${for_tests[@]}"; do
+		[ -z "${!knob+set}" ] || set -- "$@" --env "$knob=${!knob}"
+	done
+	tools/testing/vm/vm.sh --kernel "$kernel" --out "$top/build/vm-out/$name" \
+		--log "$results/$name.console" --timeout "$limit" \
+		--env TEST_BUDGET=$((limit - 300)) \
+		--env TEST_RETRIES="${TEST_RETRIES:-0}" "$@" -- \
 		tools/testing/vm/run-tests.sh
+}
+
+# The first host's results are those that count, and what fails in the second.
+hosts()
+{
+	boot "$1" "hosts-$1" --hosts 2 --env TESTS="${TESTS:-two_hosts}" |
+		sed -u -e 's/^1: //' -e 's/^2: not ok/not ok/' \
+			-e 's/^2: /# host 2: /'
 }
 
 run_suite()
@@ -58,7 +91,8 @@ run_suite()
 
 	case $suite in
 	unit) unit ;;
-	vm:*) vm "${suite#vm:}" ;;
+	vm:*) boot "${suite#vm:}" "vm-${suite#vm:}" --env TESTS="${TESTS-}" ;;
+	hosts:*) hosts "${suite#hosts:}" ;;
 	*) echo "check.sh: no suite $suite" >&2; return 2 ;;
 	esac 2>&1 | tee "$tap" || status=${PIPESTATUS[0]}
 

@@ -23,8 +23,8 @@ usage()
 	usage: scripts/deps.sh [--check] [GROUP...]
 	       scripts/deps.sh --download PACKAGE     into the current directory
 
-	Groups: ${groups_all[*]} (default: all of these), debug-kernel,
-	        netdevsim.
+	Groups: ${groups_all[*]} (default: all of these), fuzz,
+	        debug-kernel, netdevsim.
 	--check says what is missing, and installs nothing.
 	EOF
 }
@@ -53,6 +53,8 @@ packages_of()
 			nfs-kernel-server nfs-common iperf3 ;;
 	demo)
 		echo qemu-system-x86 busybox-static cpio iproute2 python3-minimal ;;
+	fuzz)
+		echo clang libclang-rt-dev make libssl-dev ;;
 	netdevsim)
 		echo gcc make xz-utils @headers-6.12 linux-source-6.12 ;;
 	debug-kernel)

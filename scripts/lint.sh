@@ -190,6 +190,7 @@ steps=(
 	"every rule has its code and test|run_conformance"
 )
 
+scripts/deps.sh build lint
 mkdir -p "$work"
 exec 9>"$work/.lock"
 flock 9

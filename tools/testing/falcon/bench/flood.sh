@@ -118,3 +118,5 @@ flood_row door "dropped at the door"
 flood_row init "requests"
 flood_row forged "requests, forged cookies"
 flood_row noise "noise"
+goal "p99 under requests / quiet:" \
+	"$(ratio "$(median init p99)" "$(median quiet p99)")" "<=" 2

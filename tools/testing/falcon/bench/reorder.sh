@@ -26,10 +26,11 @@ for proto in tcp falcon; do
 	row $proto.0 "$proto, in order"
 	row $proto.25 "$proto, 25 % late"
 done
-for proto in tcp falcon; do
-	echo "$proto at 25 % / own in order: $(ratio \
-		"$(median $proto.25 mbytes_per_s)" \
-		"$(median $proto.0 mbytes_per_s)")"
-done
-echo "falcon sent again in vain: $(percent "$(median falcon.25 spurious)" \
-	"$(median falcon.25 tx_pkts)")"
+kept()
+{
+	ratio "$(median "$1.25" mbytes_per_s)" "$(median "$1.0" mbytes_per_s)"
+}
+echo "TCP at 25 % / own in order: $(kept tcp)"
+goal "falcon at 25 % / own in order:" "$(kept falcon)" ">=" 0.95
+goal "falcon sent again in vain:" "$(percent "$(median falcon.25 spurious)" \
+	"$(median falcon.25 tx_pkts)")" "<=" 1

@@ -177,6 +177,34 @@ report()
 	done
 }
 
+# goal WHAT KEY OPERATOR LIMIT OTHER: a figure of the default connection in relation
+# to another's; where one is missing there is no verdict.
+goal()
+{
+	local mine=${result[default.$2]:--} theirs=${result[$5.$2]:--}
+
+	awk -v m="$mine" -v t="$theirs" -v op="$3" -v l="$4" -v what="$1, default / $5:" '
+	BEGIN {
+		if (m + 0 <= 0 || t + 0 <= 0) {
+			printf "%-40s no figure (%s, %s)\n", what, m, t
+			exit
+		}
+		r = m / t
+		met = op == ">=" ? r >= l : r <= l
+		printf "%-40s %.2f (goal: %s %s, %s)\n", what, r, op, l,
+			met ? "met" : "missed"
+	}'
+}
+
+goals()
+{
+	goal "64 KiB writes" bw ">=" 3 rxe
+	goal "64 KiB writes" bw ">=" 0.8 tcp
+	goal "8 B writes" rate ">=" 3 rxe
+	goal "8 B write latency" lat "<=" 0.8 rxe
+	goal "64 KiB, 0.5 % loss" loss ">=" 10 rxe
+}
+
 # An emulated machine stops for milliseconds at a time: that is neither loss nor
 # congestion, as TCP and rxe have it anyway (200 ms and none).
 patient()
@@ -196,4 +224,4 @@ tcp tcp.loss
 falcon none none
 falcon default "${default:-none}"
 rxe
-[ "$HOST" = 1 ] || report
+[ "$HOST" = 1 ] || { report; goals; }
