@@ -5,8 +5,9 @@
 # and fails if anything is:
 #
 #	every setting in sysctl.rst, every counter and tracepoint in
-#	observability.rst, every attribute of the netlink header in its
-#	specification and in the same order, and every page in the index.
+#	observability.rst, and each counter once, every attribute of the netlink
+#	header in its specification and in the same order, and every page in the
+#	index's table and its toctree.
 
 set -eu
 export LC_ALL=C
@@ -87,6 +88,22 @@ pages()
 	done
 }
 
+# Names in the first column of observability.rst that stand there twice
+twice()
+{
+	sed -n 's/^   \* - \([a-z0-9_, ]*\)$/\1/p' $docs/observability.rst |
+		tr -d ' ' | tr ',' '\n' | grep _ | sort | uniq -d |
+		sed "s|^|$docs/observability.rst: twice: |"
+}
+
+tabled()
+{
+	pages | while read -r page; do
+		grep -q "^   \* - :doc:\`$page\`\$" $docs/index.rst ||
+			echo "$docs/index.rst: no row for $page"
+	done
+}
+
 indexed()
 {
 	sed -n '/toctree/,$s/^   \([a-z-]*\)$/\1/p' $docs/index.rst |
@@ -112,4 +129,6 @@ report "$(pages | names_in $docs/index.rst page)"
 [ "$(header_attributes)" = "$(spec_attributes)" ] ||
 	complain "$spec and $uapi have different attributes"
 report "$(indexed)"
+report "$(tabled)"
+report "$(twice)"
 exit $bad

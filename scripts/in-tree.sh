@@ -59,24 +59,24 @@ hook net/Makefile "obj-\$(CONFIG_FALCON)$tab$tab+= falcon/" "obj-\$(CONFIG_IP_SC
 
 copy samples/falcon
 hook samples/Kconfig 'source "samples/falcon/Kconfig"' 'if SAMPLES'
-hook samples/Makefile "obj-\$(CONFIG_SAMPLE_FALCON_ECHO)$tab+= falcon/" \
-	"obj-\$(CONFIG_SAMPLE_KPROBES)"
-hook samples/Makefile "obj-\$(CONFIG_SAMPLE_FALCON_FAE_ECN)$tab+= falcon/" \
+hook samples/Makefile "obj-\$(CONFIG_FALCON)$tab$tab$tab+= falcon/" \
 	"obj-\$(CONFIG_SAMPLE_KPROBES)"
 
-if [ -e drivers/net/e2100sim/Kconfig ]; then
-	copy drivers/net/e2100sim tools/testing/selftests/drivers/net/e2100sim
-	hook drivers/net/Kconfig 'source "drivers/net/e2100sim/Kconfig"' \
-		'source "drivers/net/hyperv/Kconfig"'
-	hook drivers/net/Makefile "obj-\$(CONFIG_E2100SIM) += e2100sim/" \
-		"obj-\$(CONFIG_NETDEVSIM)"
-fi
+copy drivers/net/e2100sim tools/testing/selftests/drivers/net/e2100sim
+hook drivers/net/Kconfig 'source "drivers/net/e2100sim/Kconfig"' \
+	'source "drivers/net/hyperv/Kconfig"'
+hook drivers/net/Makefile "obj-\$(CONFIG_E2100SIM) += e2100sim/" \
+	"obj-\$(CONFIG_NETDEVSIM)"
 
-if [ -e drivers/infiniband/sw/falcon/Kconfig ]; then
-	copy drivers/infiniband/sw/falcon tools/testing/selftests/rdma/falcon
-	hook drivers/infiniband/Kconfig 'source "drivers/infiniband/sw/falcon/Kconfig"' \
-		'source "drivers/infiniband/sw/siw/Kconfig"'
-	hook drivers/infiniband/sw/Makefile \
-		"obj-\$(CONFIG_INFINIBAND_FALCON)$tab+= falcon/" "obj-\$(CONFIG_RDMA_SIW)"
-fi
+copy drivers/infiniband/sw/falcon tools/rdma/libfalcon \
+	tools/testing/selftests/rdma/falcon
+hook drivers/infiniband/Kconfig 'source "drivers/infiniband/sw/falcon/Kconfig"' \
+	'source "drivers/infiniband/sw/siw/Kconfig"'
+hook drivers/infiniband/sw/Makefile \
+	"obj-\$(CONFIG_INFINIBAND_FALCON)$tab+= falcon/" "obj-\$(CONFIG_RDMA_SIW)"
+
+copy tools/testing/falcon
+for dir in drivers/net/e2100sim net/falcon rdma/falcon; do
+	hook tools/testing/selftests/Makefile "TARGETS += $dir" "TARGETS += net"
+done
 echo "in-tree.sh: done: make menuconfig, Networking support, Networking options, Falcon"
