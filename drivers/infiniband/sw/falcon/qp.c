@@ -346,12 +346,36 @@ static void fal_qp_set_reset(struct fal_qp *qp)
 	spin_unlock_irq(&qp->lock);
 }
 
+/*
+ * Is the device being taken from its users? The core says so to nobody, but holds
+ * this lock while it unregisters the device or moves it to another namespace.
+ */
+static bool fal_qp_is_taken_away(const struct fal_qp *qp)
+{
+	return mutex_is_locked(&qp->ibqp.device->unregistration_lock);
+}
+
+/*
+ * User space did not ask for the end, and keeps its mapped completion queues: in
+ * them it finds all that was open, flushed.
+ */
+static void fal_qp_bereave(struct fal_qp *qp)
+{
+	fal_qp_set_error(qp);
+	fal_eng_to_err(qp);
+	fal_eng_to_reset(qp);
+	/* What the end of the connection has completed last */
+	fal_eng_to_err(qp);
+}
+
 /* ib_device_ops::destroy_qp */
 int fal_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct fal_qp *qp = to_fal_qp(ibqp);
 
 	xa_erase_irq(&qp->dev->qps, ibqp->qp_num);
+	if (udata && fal_qp_is_taken_away(qp))
+		fal_qp_bereave(qp);
 	fal_qp_set_reset(qp);
 	fal_eng_to_reset(qp);
 	fal_qp_put(qp);

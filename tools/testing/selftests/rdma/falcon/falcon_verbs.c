@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * falcon_verbs objects|features|modes|hostile DEVICE GID-INDEX: the tests.
+ * falcon_verbs objects|states|features|modes|hostile DEVICE GID-INDEX: the tests.
  * falcon_verbs hold DEVICE: makes one object of each kind and waits for the end
  * of its input.
+ * falcon_verbs removed DEVICE GID-INDEX: works until the device goes.
  * falcon_verbs datagrams DEVICE GID-INDEX ADDRESS NUMBER: one to each of NUMBER
  * addresses.
  */
@@ -77,7 +78,8 @@ int main(int argc, char **argv)
 {
 	if (argc < 3) {
 		fputs("usage: falcon_verbs TESTS DEVICE [GID]\n"
-		      "TESTS: objects, features, modes, hostile, hold or datagrams\n",
+		      "TESTS: objects, states, features, modes, hostile, hold, removed\n"
+		      "or datagrams\n",
 		      stderr);
 		return 2;
 	}
@@ -91,12 +93,16 @@ int main(int argc, char **argv)
 		return hold_main();
 	if (!strcmp(argv[1], "objects"))
 		return objects_main();
+	if (!strcmp(argv[1], "states"))
+		return states_main();
 	if (!strcmp(argv[1], "features"))
 		return features_main();
 	if (!strcmp(argv[1], "modes"))
 		return modes_main();
 	if (!strcmp(argv[1], "hostile"))
 		return hostile_main();
+	if (!strcmp(argv[1], "removed"))
+		return removed_main();
 	if (!strcmp(argv[1], "datagrams") && argc > 5)
 		return datagrams_main(argv[4], argv[5]);
 	return 2;

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # What the verbs tests share: a Falcon device at either end of the pair that
-# net/falcon/lib.sh makes, and the provider library in sight.
+# net/falcon/lib.sh makes, or that of e2100sim, and the provider library in
+# sight.
 
 verbs_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=tools/testing/selftests/net/falcon/lib.sh
-. "$verbs_here/../../net/falcon/lib.sh"
+# shellcheck source=tools/testing/selftests/drivers/net/e2100sim/lib.sh
+. "$verbs_here/../../drivers/net/e2100sim/lib.sh"
 PATH=$verbs_here:$PATH
 
 # RoCE v2 GIDs of a device: 0 is of its link-local address.
@@ -40,11 +41,22 @@ has_gid()
 }
 
 # make_devices [MTU]: $DEV_A in $A, $DEV_B in $B; $GID_A and $GID_B are the
-# indices of their IPv4 GIDs.
+# indices of their IPv4 GIDs. CARRIER=e2100sim: over two emulated NICs, not veth.
 make_devices()
 {
-	make_pair "${1:-9000}"
+	if on_e2100sim; then
+		make_nics direct
+		both sysctl -q net.falcon.security="${SECURITY:-none}"
+		within 30 in_a ping -c 1 -W 1 $B4
+	else
+		make_pair "${1:-9000}"
+	fi
 	add_devices
+}
+
+on_e2100sim()
+{
+	[ "${CARRIER-}" = e2100sim ]
 }
 
 # add_devices: on e0 of both.
@@ -83,7 +95,11 @@ gone()
 
 drop_devices()
 {
-	drop_pair
+	if on_e2100sim; then
+		drop_nics
+	else
+		drop_pair
+	fi
 	within 30 gone "$DEV_A"
 	within 30 gone "$DEV_B"
 }
@@ -95,11 +111,34 @@ statistic()
 		grep -x -A 1 "$2" | tail -n 1
 }
 
+# start_traffic: writes from $DEV_A to $DEV_B, until their end is made or comes
+start_traffic()
+{
+	in_b ib_write_bw -d "$DEV_B" -x "$GID_B" -F -D 600 -s 65536 -q 4 \
+		>/dev/null 2>&1 &
+	within 60 listening in_b
+	in_a ib_write_bw -d "$DEV_A" -x "$GID_A" -F -D 600 -s 65536 -q 4 $B4 \
+		>/dev/null 2>&1 &
+	within 60 eval "[ \"\$(statistic $DEV_A tx_write)\" -gt 20 ]"
+}
+
+# its_user_learns_it COMMAND...: which takes $DEV_A away
+its_user_learns_it()
+{
+	local user
+
+	falcon_verbs removed "$DEV_A" "$GID_A" >"$scratch/removed" &
+	user=$!
+	within 60 grep -q ready "$scratch/removed"
+	"$@"
+	wait $user || { cat "$scratch/removed"; return 1; }
+}
+
 # listening [in_a|in_b]: a program waits for its peer there, by TCP or rdma_cm.
 listening()
 {
 	[ -n "$("$@" ss -Htln)" ] ||
-		rdma resource show cm_id | grep -q LISTEN
+		"$@" rdma resource show cm_id | grep -q LISTEN
 }
 
 # serve ARGS...: the program in $program, or the first of two, at one end; waits
@@ -107,7 +146,7 @@ listening()
 serve()
 {
 	in_b timeout 100 "${program% *}" "$@" >"$scratch/server" 2>&1 &
-	within 60 listening in_b
+	within 60 listening in_b || { sed 's/^/# /' "$scratch/server"; return 1; }
 	# rdma_cm says so before it does.
 	sleep 1
 }

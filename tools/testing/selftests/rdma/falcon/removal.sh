@@ -8,14 +8,10 @@
 
 need_verbs ib_write_bw falcon_verbs
 
-start_traffic()
+# ended: the programs of start_traffic have seen errors, and come to their end
+ended()
 {
-	in_b ib_write_bw -d "$DEV_B" -x "$GID_B" -F -D 60 -s 65536 -q 4 \
-		>/dev/null 2>&1 &
-	within 60 listening in_b
-	in_a ib_write_bw -d "$DEV_A" -x "$GID_A" -F -D 60 -s 65536 -q 4 $B4 \
-		>/dev/null 2>&1 &
-	within 60 eval "[ \"\$(statistic $DEV_A tx_write)\" -gt 20 ]"
+	[ -z "$(jobs -r)" ]
 }
 
 idle()
@@ -42,7 +38,7 @@ device_goes_under_load()
 	start_traffic
 	rdma link delete "$DEV_A"
 	gone "$DEV_A"
-	end_jobs -KILL
+	within 60 ended
 	drop_devices
 }
 
@@ -53,8 +49,33 @@ netdev_goes_under_load()
 	in_a ip link del e0
 	within 30 gone "$DEV_A"
 	within 30 gone "$DEV_B"
-	end_jobs -KILL
+	within 60 ended
 	drop_pair
+}
+
+user_of_a_deleted_device_learns_it()
+{
+	make_devices
+	its_user_learns_it rdma link delete "$DEV_A"
+	gone "$DEV_A"
+	drop_devices
+}
+
+user_of_a_deleted_netdev_learns_it()
+{
+	make_devices
+	its_user_learns_it in_a ip link del e0
+	within 30 gone "$DEV_A"
+	within 30 gone "$DEV_B"
+	drop_pair
+}
+
+user_of_an_unloaded_module_learns_it()
+{
+	make_devices
+	its_user_learns_it rmmod falcon_ib
+	drop_pair
+	modprobe falcon_ib
 }
 
 # Who runs in it holds it; its devices and connections go with the last.
@@ -97,4 +118,6 @@ module_goes_from_under_its_users()
 
 run_tests process_death_leaves_nothing device_goes_under_load \
 	netdev_goes_under_load namespace_goes_under_load \
+	user_of_a_deleted_device_learns_it user_of_a_deleted_netdev_learns_it \
+	user_of_an_unloaded_module_learns_it \
 	module_comes_and_goes module_goes_from_under_its_users

@@ -55,6 +55,8 @@ bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
 		   enum falcon_qp_order order, enum falcon_qp_errors errors);
 bool vqp_open_secure(struct vqp *v, size_t len, unsigned char security);
 bool vqp_open_fae(struct vqp *v, enum ibv_qp_type type, const char *fae);
+bool vqp_open_extended(struct vqp *v, size_t len, uint64_t ops,
+		       uint64_t wc_flags);
 void vqp_close(struct vqp *v);
 bool vqp_use_cq(struct vqp *v, struct ibv_cq *cq);
 bool vqp_use_srq(struct vqp *v, struct ibv_srq *srq);
@@ -69,13 +71,17 @@ int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds);
 uint32_t vqp_bind(struct vqp *v, struct ibv_mw *mw);
 long vcounter(const char *name);
 
-/* verbs_objects.c, verbs_features.c, verbs_modes.c, verbs_hostile.c */
+/* verbs_objects.c, verbs_states.c, verbs_features.c, verbs_modes.c, ... */
 int objects_main(void);
+int states_main(void);
 int features_main(void);
 int modes_main(void);
 int hostile_main(void);
 
 /* verbs_datagrams.c */
 int datagrams_main(const char *first, const char *n);
+
+/* verbs_removed.c */
+int removed_main(void);
 
 #endif /* VERBS_TEST_H */

@@ -5,6 +5,8 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "verbs.h"
 
@@ -228,6 +230,132 @@ static bool fenced_requests_wait_for_reads(void)
 	return true;
 }
 
+/*
+ * The extended way: requests are built one by one, and posted together; what is
+ * read of a completion was asked for at the creation of its queue.
+ */
+
+#define EX_OPS	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND_WITH_IMM)
+#define EX_WC	(IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_IMM |	\
+		 IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP)
+
+static bool open_extended(struct vqp *a, struct vqp *b)
+{
+	return vqp_open_extended(a, LEN, EX_OPS, EX_WC) &&
+	       vqp_open_extended(b, LEN, EX_OPS, EX_WC) && vqp_connect(a, b);
+}
+
+static void build_write(struct vqp *a, struct vqp *b, uint64_t id)
+{
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(a->qp);
+
+	qp->wr_id = id;
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(qp, b->mr->rkey, (uintptr_t)b->buf);
+}
+
+static bool built_requests_are_posted_together(void)
+{
+	struct ibv_qp_ex *qp;
+	struct ibv_wc wc;
+	struct vqp a, b;
+
+	CHECK(open_extended(&a, &b) && !post_recv(&b, 1, LEN));
+	qp = ibv_qp_to_qp_ex(a.qp);
+	memset(a.buf, 3, LEN);
+	ibv_wr_start(qp);
+	build_write(&a, &b, 10);
+	ibv_wr_set_inline_data(qp, "inline", 7);
+	qp->wr_id = 11;
+	ibv_wr_send_imm(qp, 0x01020304);
+	ibv_wr_set_sge(qp, a.mr->lkey, (uintptr_t)a.buf + 7, 100);
+	/* Not before it is told. */
+	CHECK(!vqp_poll(a.cq, &wc, 1) && !b.buf[0]);
+	CHECK(!ibv_wr_complete(qp));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 10);
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 11);
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS) && wc.byte_len == 100);
+	CHECK(wc.imm_data == 0x01020304 && b.buf[99] == 3 && !b.buf[100]);
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool requests_that_cannot_be_are_not_posted_in_part(void)
+{
+	struct ibv_qp_ex *qp;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	int i;
+
+	CHECK(open_extended(&a, &b));
+	qp = ibv_qp_to_qp_ex(a.qp);
+	memset(a.buf, 4, LEN);
+	ibv_wr_start(qp);
+	build_write(&a, &b, 1);
+	ibv_wr_set_sge(qp, a.mr->lkey, (uintptr_t)a.buf, 8);
+	ibv_wr_abort(qp);
+	/* More than there is room for */
+	ibv_wr_start(qp);
+	for (i = 0; i < 4 * VQP_DEPTH; i++) {
+		build_write(&a, &b, i);
+		ibv_wr_set_sge(qp, a.mr->lkey, (uintptr_t)a.buf, 8);
+	}
+	CHECK(ibv_wr_complete(qp) == ENOMEM);
+	CHECK(!vqp_poll(a.cq, &wc, 1) && !b.buf[0]);
+	ibv_wr_start(qp);
+	build_write(&a, &b, 99);
+	ibv_wr_set_sge(qp, a.mr->lkey, (uintptr_t)a.buf, 8);
+	CHECK(!ibv_wr_complete(qp));
+	CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 99);
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool shows(struct ibv_cq_ex *cq, const struct vqp *b, uint64_t id)
+{
+	CHECK(cq->wr_id == id && cq->status == IBV_WC_SUCCESS);
+	CHECK(ibv_wc_read_opcode(cq) == IBV_WC_RECV);
+	CHECK(ibv_wc_read_wc_flags(cq) & IBV_WC_WITH_IMM);
+	CHECK(ibv_wc_read_byte_len(cq) == 5 + id);
+	CHECK(ibv_wc_read_imm_data(cq) == id);
+	CHECK(ibv_wc_read_qp_num(cq) == b->qp->qp_num);
+	CHECK(ibv_wc_read_completion_ts(cq));
+	return true;
+}
+
+static bool extended_polling_shows_one_completion_after_another(void)
+{
+	struct ibv_poll_cq_attr none = {}, bad = { .comp_mask = 1 };
+	struct ibv_cq_ex *cq;
+	struct request r;
+	struct vqp a, b;
+	uint64_t ts;
+	int i;
+
+	CHECK(open_extended(&a, &b));
+	cq = (struct ibv_cq_ex *)b.cq;
+	CHECK(ibv_start_poll(cq, &none) == ENOENT);
+	CHECK(ibv_start_poll(cq, &bad) == EINVAL);
+	for (i = 0; i < 3; i++) {
+		CHECK(!post_recv(&b, i, LEN));
+		request(&r, IBV_WR_SEND_WITH_IMM, &a, &b, 5 + i);
+		r.wr.imm_data = i;
+		CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	}
+	CHECK(!ibv_start_poll(cq, &none) && shows(cq, &b, 0));
+	ts = ibv_wc_read_completion_ts(cq);
+	CHECK(!ibv_next_poll(cq) && shows(cq, &b, 1));
+	CHECK(ibv_wc_read_completion_ts(cq) > ts);
+	ibv_end_poll(cq);
+	/* What was shown is gone, and no more. */
+	CHECK(!ibv_start_poll(cq, &none) && shows(cq, &b, 2));
+	CHECK(ibv_next_poll(cq) == ENOENT);
+	ibv_end_poll(cq);
+	CHECK(ibv_start_poll(cq, &none) == ENOENT);
+	close_pair(&a, &b);
+	return true;
+}
+
 static int to_sqd(struct vqp *v)
 {
 	struct ibv_qp_attr attr = {
@@ -403,7 +531,7 @@ static bool resized_completion_queue_keeps_what_is_in_it(void)
 }
 
 /*
- * Shared receive queues
+ * Asynchronous events
  */
 
 static bool async_is(enum ibv_event_type type, void *object)
@@ -418,6 +546,100 @@ static bool async_is(enum ibv_event_type type, void *object)
 	ibv_ack_async_event(&event);
 	return ok;
 }
+
+static bool refused_access_is_told_where_it_was_refused(void)
+{
+	struct request r;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LEN));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	r.wr.wr.rdma.rkey++;
+	CHECK(does(&a, &r, IBV_WC_REM_ACCESS_ERR));
+	CHECK(async_is(IBV_EVENT_QP_ACCESS_ERR, b.qp));
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool invalid_request_is_told_where_it_came(void)
+{
+	struct request r;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LEN) && !post_recv(&b, 1, 8));
+	request(&r, IBV_WR_SEND, &a, &b, 9);
+	CHECK(does(&a, &r, IBV_WC_REM_INV_REQ_ERR));
+	CHECK(async_is(IBV_EVENT_QP_REQ_ERR, b.qp));
+	close_pair(&a, &b);
+	return true;
+}
+
+/* In whatever order */
+static bool fatal_for_both(const struct vqp *a, const struct vqp *b)
+{
+	struct ibv_async_event event[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		CHECK(readable(vctx->async_fd, PATIENCE * 1000));
+		CHECK(!ibv_get_async_event(vctx, &event[i]));
+		ibv_ack_async_event(&event[i]);
+		CHECK(event[i].event_type == IBV_EVENT_QP_FATAL);
+	}
+	CHECK(event[0].element.qp == a->qp || event[1].element.qp == a->qp);
+	CHECK(event[0].element.qp == b->qp || event[1].element.qp == b->qp);
+	return true;
+}
+
+static bool lost_connection_is_told(void)
+{
+	struct request r;
+	struct vqp a, b;
+
+	CHECK(open_pair(&a, &b, LEN));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	CHECK(does(&a, &r, IBV_WC_SUCCESS));
+	CHECK(!system("falcon -N $A conn kill all >/dev/null"));
+	CHECK(fatal_for_both(&a, &b));
+	CHECK(does(&a, &r, IBV_WC_WR_FLUSH_ERR));
+	close_pair(&a, &b);
+	return true;
+}
+
+/* Sets the netdev below; its addresses, so GIDs, may change with it. */
+static bool port_tells(const char *state, enum ibv_event_type type)
+{
+	struct ibv_async_event event;
+	char command[80];
+
+	snprintf(command, sizeof(command), "ip -n $A link set e0 %s", state);
+	CHECK(!system(command));
+	do {
+		CHECK(readable(vctx->async_fd, PATIENCE * 1000));
+		CHECK(!ibv_get_async_event(vctx, &event));
+		ibv_ack_async_event(&event);
+	} while (event.event_type != type);
+	CHECK(event.element.port_num == 1);
+	return true;
+}
+
+static bool port_tells_when_it_goes_and_comes(void)
+{
+	struct ibv_async_event event;
+
+	CHECK(port_tells("down", IBV_EVENT_PORT_ERR));
+	CHECK(port_tells("up", IBV_EVENT_PORT_ACTIVE));
+	/* Nothing of it is left for the tests after this one. */
+	while (readable(vctx->async_fd, 2000)) {
+		CHECK(!ibv_get_async_event(vctx, &event));
+		ibv_ack_async_event(&event);
+	}
+	return true;
+}
+
+/*
+ * Shared receive queues
+ */
 
 static bool srq_tells_of_its_limit_and_of_the_last_request(void)
 {
@@ -553,11 +775,18 @@ int features_main(void)
 		T(atomics_change_memory_and_tell_what_was_there),
 		T(reads_are_cut_at_scatter_boundaries),
 		T(fenced_requests_wait_for_reads),
+		T(built_requests_are_posted_together),
+		T(requests_that_cannot_be_are_not_posted_in_part),
+		T(extended_polling_shows_one_completion_after_another),
 		T(drained_send_queue_says_so_and_goes_on),
 		T(armed_queue_tells_once),
 		T(solicited_notification_waits_for_a_solicited_send),
 		T(moderated_queue_tells_of_many_at_once),
 		T(resized_completion_queue_keeps_what_is_in_it),
+		T(refused_access_is_told_where_it_was_refused),
+		T(invalid_request_is_told_where_it_came),
+		T(lost_connection_is_told),
+		T(port_tells_when_it_goes_and_comes),
 		T(srq_tells_of_its_limit_and_of_the_last_request),
 		T(region_registered_anew_has_its_new_access),
 		T(region_registered_anew_is_where_it_is_now),

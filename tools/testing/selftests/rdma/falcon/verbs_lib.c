@@ -120,6 +120,28 @@ bool vqp_open_fae(struct vqp *v, enum ibv_qp_type type, const char *fae)
 	return vqp_made(v);
 }
 
+/* With the extended way to post, for @ops, and to poll, of @wc_flags */
+bool vqp_open_extended(struct vqp *v, size_t len, uint64_t ops,
+		       uint64_t wc_flags)
+{
+	struct ibv_cq_init_attr_ex cq = {
+		.cqe = 4 * vqp_depth, .wc_flags = wc_flags,
+	};
+	struct ibv_qp_init_attr_ex attr;
+	struct ibv_cq_ex *cq_ex;
+
+	if (!vqp_prepare(v, len))
+		return vqp_made(v);
+	ibv_destroy_cq(v->cq);
+	cq_ex = ibv_create_cq_ex(vctx, &cq);
+	v->cq = cq_ex ? ibv_cq_ex_to_cq(cq_ex) : NULL;
+	attr = vqp_attr(v, IBV_QPT_RC);
+	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr.send_ops_flags = ops;
+	v->qp = v->cq ? ibv_create_qp_ex(vctx, &attr) : NULL;
+	return vqp_made(v);
+}
+
 void vqp_close(struct vqp *v)
 {
 	if (v->qp)

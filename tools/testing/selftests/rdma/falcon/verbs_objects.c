@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Objects: what can be made, what is refused and how, the state machine of a
- * queue pair, transfers within the device.
+ * Objects: what can be made, what is refused and how, transfers within the
+ * device.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -105,56 +105,6 @@ static bool unconnected_types_are_refused(void)
 		CHECK(!ibv_create_qp(vpd, &attr));
 	}
 	CHECK(!ibv_destroy_cq(cq));
-	return true;
-}
-
-/* Transitions that no queue pair makes, whatever else is given. */
-static bool states_cannot_be_skipped(void)
-{
-	struct vqp v;
-
-	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
-	CHECK(vqp_to_rtr(v.qp, 5) == EINVAL);
-	CHECK(vqp_to_rts(v.qp) == EINVAL);
-	CHECK(to_state(v.qp, IBV_QPS_SQD) == EINVAL);
-	CHECK(state_of(v.qp) == IBV_QPS_RESET);
-	CHECK(!vqp_to_init(v.qp));
-	CHECK(vqp_to_rts(v.qp) == EINVAL);
-	CHECK(to_state(v.qp, IBV_QPS_SQD) == EINVAL);
-	CHECK(!vqp_to_init(v.qp));
-	CHECK(state_of(v.qp) == IBV_QPS_INIT);
-	vqp_close(&v);
-	return true;
-}
-
-static bool any_state_goes_to_error_and_reset(void)
-{
-	struct vqp v;
-
-	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
-	CHECK(!vqp_to_init(v.qp));
-	CHECK(!to_state(v.qp, IBV_QPS_ERR));
-	CHECK(state_of(v.qp) == IBV_QPS_ERR);
-	CHECK(vqp_to_init(v.qp) == EINVAL);
-	CHECK(!to_state(v.qp, IBV_QPS_RESET));
-	CHECK(!vqp_to_init(v.qp));
-	CHECK(!to_state(v.qp, IBV_QPS_RESET));
-	CHECK(state_of(v.qp) == IBV_QPS_RESET);
-	vqp_close(&v);
-	return true;
-}
-
-static bool missing_attributes_are_refused(void)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-	struct vqp v;
-
-	CHECK(vqp_open(&v, IBV_QPT_RC, 4096));
-	CHECK(modify(v.qp, &attr, IBV_QP_STATE | IBV_QP_PORT) == EINVAL);
-	CHECK(modify(v.qp, &attr, IBV_QP_STATE | IBV_QP_PORT |
-		     IBV_QP_PKEY_INDEX) == EINVAL);
-	CHECK(state_of(v.qp) == IBV_QPS_RESET);
-	vqp_close(&v);
 	return true;
 }
 
@@ -769,9 +719,6 @@ int objects_main(void)
 		T(queues_get_what_they_ask_for),
 		T(limits_of_the_device_are_held),
 		T(unconnected_types_are_refused),
-		T(states_cannot_be_skipped),
-		T(any_state_goes_to_error_and_reset),
-		T(missing_attributes_are_refused),
 		T(attributes_out_of_range_are_refused),
 		T(sends_before_rts_are_refused),
 		T(error_state_flushes_both_queues),
