@@ -4,29 +4,21 @@
 # Verbs over what connections can be besides packets in the clear over veth:
 # encrypted ones, and ones that an emulated NIC carries.
 
-. "$(dirname "$0")/lib.sh"
-rmdir "$scratch"
-# shellcheck source=tools/testing/selftests/drivers/net/e2100sim/lib.sh
-. "$verbs_here/../../drivers/net/e2100sim/lib.sh"
+. "$(dirname "$0")/lib_programs.sh"
 
 need_verbs ibv_rc_pingpong rping ib_write_bw
-
-programs()
-{
-	pingpong rc -c -s 4096
-	pingpong ud -s 1000
-	program=rping
-	pair -s -a $B4 -C 10 -V -S 4000 -- -c -a $B4 -C 10 -V -S 4000
-	perftest ib_write_bw -n 20 -s 65536
-	perftest ib_read_bw -n 20 -s 65536
-	perftest ib_atomic_bw -n 20
-	perftest ib_send_lat -n 20 -s 8
-}
 
 encrypted()
 {
 	SECURITY=opportunistic make_devices
-	programs
+	pingpong rc -c -s 4096
+	pingpong ud -s 1000
+	program=rping
+	pair -s -a "$B4" -C 10 -V -S 4000 -- -c -a "$B4" -C 10 -V -S 4000
+	perftest ib_write_bw -n 20 -s 65536
+	perftest ib_read_bw -n 20 -s 65536
+	perftest ib_atomic_bw -n 20
+	perftest ib_send_lat -n 20 -s 8
 	expect "$(counter "$B" in_opened)" -gt 200 "packets opened"
 	expect "$(counter "$A" out_sealed)" -gt 200 "packets sealed"
 	drop_devices
@@ -36,38 +28,78 @@ encrypted()
 # queue pairs: this session keyring is nobody else's.
 keys_of_the_maker()
 {
-	command -v keyctl >/dev/null || return $KSFT_SKIP
+	command -v keyctl >/dev/null || return "$KSFT_SKIP"
 	keyctl new_session >/dev/null
 	SECURITY=psk make_devices
 	head -c 32 /dev/urandom >"$scratch/key"
-	in_a keyctl padd falcon $B4 @s <"$scratch/key" >/dev/null
-	in_b keyctl padd falcon $A4 @s <"$scratch/key" >/dev/null
+	in_a keyctl padd falcon "$B4" @s <"$scratch/key" >/dev/null
+	in_b keyctl padd falcon "$A4" @s <"$scratch/key" >/dev/null
 	pingpong rc -c -s 4096
 	expect "$(counter "$B" in_opened)" -gt 10 "packets opened"
 	drop_devices
 }
 
-emulated_nic()
+# carries [STATISTIC] COMMAND...: the NICs do, a connection each and more, and
+# count what is looked for.
+carries()
 {
-	[ -e "$BUS" ] || modprobe -q e2100sim || return $KSFT_SKIP
-	ip netns add "$A"
-	ip netns add "$B"
-	plug $NIC_A "$A"
-	plug $NIC_B "$B"
-	wire direct
-	address "$A" $A4 $A6
-	address "$B" $B4 $B6
-	patient
-	both sysctl -q net.falcon.security=none
-	within 30 in_a ping -c 1 -W 1 $B4
-	add_devices
-	programs
-	falcon -N "$A" nic show dev e0 | grep -q "^e2100sim dev e0"
-	drop_pair
-	del_device $NIC_A
-	del_device $NIC_B
-	within 30 gone "$DEV_A"
-	within 30 gone "$DEV_B"
+	local CARRIER=e2100sim statistic=tx_falcon_trains ns
+
+	case $1 in
+	fault_drop|psp_sealed) statistic=$1; shift ;;
+	esac
+	[ -e "$BUS" ] || modprobe -q e2100sim || return "$KSFT_SKIP"
+	make_devices
+	"$@"
+	for ns in "$A" "$B"; do
+		expect "$(nic_stat "$ns" ctx_added)" -ge 1 "contexts"
+		expect "$(nic_stat "$ns" tx_falcon_trains)" -gt 50 "trains"
+		expect "$(nic_stat "$ns" "$statistic")" -gt 3 "$statistic"
+	done
+	drop_devices
 }
 
-run_tests encrypted keys_of_the_maker emulated_nic
+sizes()
+{
+	perftest ib_write_bw -n 20 -s 1
+	perftest ib_write_bw -n 20 -s 9001 -q 8
+	perftest ib_write_bw -n 5 -s 8388608
+	perftest ib_read_bw -n 20 -s 65536
+	perftest ib_send_bw -n 20 -s 65536 -b
+	perftest ib_atomic_bw -n 20
+	perftest ib_send_lat -n 20 -s 8
+	perftest ib_write_bw -n 10 -s 4096 -q 64
+	perftest ib_write_bw -R -n 20 -s 65536
+}
+
+nic_carries_pingpongs() { carries pingpongs; }
+nic_carries_connection_manager() { carries connection_manager; }
+nic_carries_rsockets() { carries rsockets; }
+nic_carries_perftest() { carries sizes; }
+
+nic_seals_and_opens()
+{
+	SECURITY=opportunistic carries psp_sealed pingpongs
+}
+
+on_a_lossy_wire()
+{
+	lossy pingpongs
+	lossy connection_manager
+	lossy rsockets
+	lossy perftest ib_write_bw -n 100 -s 65536
+	lossy perftest ib_read_bw -n 100 -s 65536
+}
+
+nic_carries_over_a_wire_that_loses_one_percent()
+{
+	carries fault_drop on_a_lossy_wire
+}
+
+run_tests encrypted keys_of_the_maker \
+	nic_carries_pingpongs nic_carries_connection_manager \
+	nic_carries_rsockets nic_carries_perftest nic_seals_and_opens \
+	nic_carries_over_a_wire_that_loses_one_percent
+status=$?
+[ ! -e "$BUS" ] || drop_nics
+exit $status
