@@ -42,6 +42,24 @@ need_falcon()
 		skip_all "no module falcon"
 }
 
+# need_two_hosts NAME: this runs in both VMs of vm.sh --hosts 2, as whatever else
+# of that name.
+need_two_hosts()
+{
+	[ -n "${PEER4-}" ] || skip_all "not one of two hosts"
+	# What both see of this run and of no other
+	meeting=/out/meet.$(stat -c %i-%Y /out/.up1)
+	find /out -name 'meet.*' ! -path "$meeting.*" -delete
+	meeting+=.$1
+}
+
+# meet NAME: waits until the other has come as far.
+meet()
+{
+	: >"$meeting.$1.$HOST"
+	within 300 test -e "$meeting.$1.$((3 - HOST))"
+}
+
 # end_jobs [-SIGNAL]: every job of this shell. What in_a runs is a child of the
 # job, which is the function; ten thousand sockets take it a while to close.
 end_jobs()

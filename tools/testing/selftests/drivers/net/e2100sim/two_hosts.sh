@@ -13,18 +13,7 @@
 . "$(dirname "$0")/lib.sh"
 need_e2100
 : "${PEER6=}"
-[ -n "${PEER4-}" ] || skip_all "not one of two hosts"
-
-# What both see of this run and of no other.
-run=$(stat -c %i-%Y /out/.up1)
-find /out -name 'meet.*' ! -name "meet.$run.*" -delete
-
-# meet NAME: waits until the other has come as far.
-meet()
-{
-	: >"/out/meet.$run.$1.$HOST"
-	within 300 test -e "/out/meet.$run.$1.$((3 - HOST))"
-}
+need_two_hosts e2100sim
 
 # The port takes the place of the link's own netdev.
 port_over_the_link()
