@@ -3,7 +3,8 @@
 #
 # perftest over all that its programs can vary: operation, size, number of queue
 # pairs, how they are connected, one direction or both. What counts is that each
-# comes to its end, not how fast.
+# comes to its end, not how fast. With FULL=1 also every size from 2 bytes to
+# 8 MiB, and more numbers of queue pairs.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -65,6 +66,31 @@ connected_by_rdma_cm()
 	perftest ib_write_bw -R -b -q 8 -s 65536 -n 20
 }
 
+all_sizes()
+{
+	local op
+
+	for op in write read send; do
+		perftest ib_${op}_bw -a -n 5
+		perftest ib_${op}_lat -a -n 5
+	done
+}
+
+numbers_of_queue_pairs()
+{
+	local op n
+
+	for n in 4 16 64; do
+		for op in write read send; do
+			perftest ib_${op}_bw -q "$n" -s 65536 -n 10
+		done
+		perftest ib_atomic_bw -q "$n" -n 10
+	done
+}
+
+more=()
+[ -z "${FULL-}" ] || more=(all_sizes numbers_of_queue_pairs)
 make_devices || exit 1
 run_tests sizes_of_writes sizes_of_reads sizes_of_sends latencies \
-	sixty_four_queue_pairs both_directions connected_by_rdma_cm
+	sixty_four_queue_pairs both_directions connected_by_rdma_cm \
+	"${more[@]}"
