@@ -19,11 +19,6 @@ falcon_works()
 	wait $!
 }
 
-written()
-{
-	[ "$(statistic "$DEV_A" tx_write)" -gt "$1" ]
-}
-
 # Falcon's traffic has not ended, and does not stand still.
 traffic_goes_on()
 {

@@ -111,15 +111,24 @@ statistic()
 		grep -x -A 1 "$2" | tail -n 1
 }
 
-# start_traffic: writes from $DEV_A to $DEV_B, until their end is made or comes
+written()
+{
+	[ "$(statistic "$DEV_A" tx_write)" -gt "$1" ]
+}
+
+# start_traffic: process $! writes from $DEV_A to $DEV_B, until its end is made or
+# comes.
 start_traffic()
 {
+	local before
+
+	before=$(statistic "$DEV_A" tx_write)
 	in_b ib_write_bw -d "$DEV_B" -x "$GID_B" -F -D 600 -s 65536 -q 4 \
 		>/dev/null 2>&1 &
 	within 60 listening in_b
 	in_a ib_write_bw -d "$DEV_A" -x "$GID_A" -F -D 600 -s 65536 -q 4 $B4 \
 		>/dev/null 2>&1 &
-	within 60 eval "[ \"\$(statistic $DEV_A tx_write)\" -gt 20 ]"
+	within 60 written $((before + 20))
 }
 
 # its_user_learns_it COMMAND...: which takes $DEV_A away
