@@ -72,14 +72,6 @@ user_of_a_deleted_netdev_learns_it()
 	drop_pair
 }
 
-user_of_an_unloaded_module_learns_it()
-{
-	make_devices
-	its_user_learns_it rmmod falcon_ib
-	drop_pair
-	modprobe falcon_ib
-}
-
 # Who runs in it holds it; its devices and connections go with the last.
 namespace_goes_under_load()
 {
@@ -121,5 +113,4 @@ module_goes_from_under_its_users()
 run_tests process_death_leaves_nothing device_goes_under_load \
 	netdev_goes_under_load namespace_goes_under_load \
 	user_of_a_deleted_device_learns_it user_of_a_deleted_netdev_learns_it \
-	user_of_an_unloaded_module_learns_it \
 	module_comes_and_goes module_goes_from_under_its_users
