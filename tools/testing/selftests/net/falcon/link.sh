@@ -108,6 +108,54 @@ mtu_shrinks_in_the_middle_ipv6()
 	disturb 6 set_mtu 1500
 }
 
+# fragments 4|6: packets that $A has cut into such so far
+fragments()
+{
+	in_a cat /proc/net/snmp /proc/net/snmp6 | if [ "$1" = 6 ]; then
+		awk '$1 == "Ip6FragCreates" { print $2 }'
+	else
+		awk '$1 == "Ip:" && nr++ == 0 { split($0, name) }
+			$1 == "Ip:" && nr == 2 { split($0, value) }
+			END { for (i in name) if (name[i] == "FragCreates")
+				print value[i] }'
+	fi
+}
+
+# A window of packets of 9000 bytes is on its way when that becomes too large.
+shrink_with_a_window_held()
+{
+	faults loss 100%
+	sleep 0.5
+	set_mtu 1500
+	faults none
+}
+
+# What was sent keeps its PSN and its size: it goes again, in fragments.
+larger_packets_come_again_in_fragments()
+{
+	local before
+
+	set_mtu 9000
+	before=$(fragments "$1")
+	disturb "$1" shrink_with_a_window_held
+	expect $(($(fragments "$1") - before)) -gt 0 "fragments"
+	# It was the shrinking: packets that fit are not cut.
+	before=$(fragments "$1")
+	transfer "$1" -b 1M
+	expect $(($(fragments "$1") - before)) -eq 0 "fragments"
+	set_mtu 9000
+}
+
+larger_packets_come_again_in_fragments_ipv4()
+{
+	larger_packets_come_again_in_fragments 4
+}
+
+larger_packets_come_again_in_fragments_ipv6()
+{
+	larger_packets_come_again_in_fragments 6
+}
+
 mtu_grows_in_the_middle()
 {
 	set_mtu 1500
@@ -130,4 +178,6 @@ route_leads_nowhere_for_a_while()
 run_tests interface_goes_down_and_up_ipv4 interface_goes_down_and_up_ipv6 \
 	interface_of_the_peer_goes_down_and_up interface_flaps \
 	mtu_shrinks_in_the_middle_ipv4 mtu_shrinks_in_the_middle_ipv6 \
+	larger_packets_come_again_in_fragments_ipv4 \
+	larger_packets_come_again_in_fragments_ipv6 \
 	mtu_grows_in_the_middle small_mtu route_leads_nowhere_for_a_while
