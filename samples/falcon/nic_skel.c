@@ -6,8 +6,10 @@
  *
  * offers an existing device to Falcon as if it were a NIC with a counter of
  * its own. What hardware would do is done at once and in software here, in the
- * places where a driver writes to registers and rings. nic-driver.rst explains
- * it line by line; drivers/net/e2100sim is a driver with everything.
+ * places where a driver writes to registers and rings. The first part, down to
+ * the ops, is what a driver adds; the second is there because the device is
+ * somebody else's, and goes when that one likes. nic-driver.rst explains the
+ * ops; drivers/net/e2100sim is a driver with everything.
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
@@ -127,6 +129,10 @@ static const struct falcon_nic_ops skel_ops = {
 	.xmit		= skel_xmit,
 	.flush		= skel_flush,
 };
+
+/*
+ * The device
+ */
 
 /* Unplugged: connections go on in software, then what waits is dropped. */
 static void skel_remove(struct work_struct *work)
