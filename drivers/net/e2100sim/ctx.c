@@ -50,14 +50,20 @@ void e2100_cache_init(struct e2100_cache *cache)
  * @conn:	connection
  *
  * Context: process, may sleep.
- * Return: its context or an ERR_PTR.
+ * Return: its context; -ENOMEM; -ENOSPC: the port has no place for it.
  */
 struct falcon_nic_ctx *e2100_ctx_add(struct e2100_port *port,
 				     const struct falcon_nic_conn *conn)
 {
-	struct e2100_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 	struct e2100_cache *cache = &port->cache;
+	struct e2100_ctx *ctx;
 
+	/* Falcon adds one at a time: nobody takes the place meanwhile. */
+	if (READ_ONCE(cache->nr) >= e2100_param(port, E2100_P_MAX_CONTEXTS)) {
+		E2100_INC(port, CTX_REFUSED);
+		return ERR_PTR(-ENOSPC);
+	}
+	ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
 	if (!ctx)
 		return ERR_PTR(-ENOMEM);
 	ctx->base.nic = &port->nic;

@@ -30,6 +30,7 @@ static const struct e2100_param_def e2100_param_def[E2100_NR_PARAM] = {
 	[E2100_P_LINK_MBPS]	 = { "link_mbps", 0, E2100_LINK_MAX },
 	[E2100_P_COUNTER_MS]	 = { "counter_ms", 0, U32_MAX },
 	[E2100_P_PSP_KEYS]	 = { "psp_keys", 20000, 1U << 20 },
+	[E2100_P_MAX_CONTEXTS]	 = { "max_contexts", 1U << 20, 1U << 20 },
 };
 
 #define E2100_PARAM_ID(p)	(DEVLINK_PARAM_GENERIC_ID_MAX + 1 + (p))
@@ -88,6 +89,7 @@ static const struct devlink_param e2100_params[E2100_NR_PARAM] = {
 	E2100_PARAM(E2100_P_LINK_MBPS, "link_mbps"),
 	E2100_PARAM(E2100_P_COUNTER_MS, "counter_ms"),
 	E2100_PARAM(E2100_P_PSP_KEYS, "psp_keys"),
+	E2100_PARAM(E2100_P_MAX_CONTEXTS, "max_contexts"),
 };
 
 /*

@@ -73,6 +73,7 @@ enum e2100_param {
 	E2100_P_LINK_MBPS,		/* 0: as fast as it comes */
 	E2100_P_COUNTER_MS,		/* where the counter begins */
 	E2100_P_PSP_KEYS,		/* places for keys, of a port */
+	E2100_P_MAX_CONTEXTS,		/* places for contexts, of a port */
 	E2100_NR_PARAM,
 };
 
@@ -224,6 +225,7 @@ enum e2100_stat {
 	E2100_S_RX_DOWN,
 	E2100_S_CTX_ADDED,
 	E2100_S_CTX_DELETED,
+	E2100_S_CTX_REFUSED,
 	E2100_S_CTX_HIT,
 	E2100_S_CTX_MISS,
 	E2100_S_CTX_NONE,

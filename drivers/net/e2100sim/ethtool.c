@@ -19,6 +19,7 @@ static const char e2100_stat_name[E2100_NR_STAT][ETH_GSTRING_LEN] = {
 	[E2100_S_RX_DOWN]	  = "rx_down",
 	[E2100_S_CTX_ADDED]	  = "ctx_added",
 	[E2100_S_CTX_DELETED]	  = "ctx_deleted",
+	[E2100_S_CTX_REFUSED]	  = "ctx_refused",
 	[E2100_S_CTX_HIT]	  = "ctx_hit",
 	[E2100_S_CTX_MISS]	  = "ctx_miss",
 	[E2100_S_CTX_NONE]	  = "ctx_none",
