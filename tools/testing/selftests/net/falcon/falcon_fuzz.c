@@ -40,7 +40,7 @@ struct packet {
 };
 
 static struct packet templates[MAX_TEMPLATES];
-static int nr_templates;
+static int nr_templates, max_templates = MAX_TEMPLATES;
 
 static const char *iface;
 static const char *host;
@@ -50,9 +50,9 @@ static __u64 state = 1;
 
 static const char help[] =
 	"usage: falcon_fuzz [-s SEED] [-n PACKETS] HOST            random bytes\n"
-	"       falcon_fuzz -i IFACE [-k] [-s SEED] [-n PACKETS] HOST\n"
-	"                   live packets to HOST, mutated; -k: with the right\n"
-	"                   SPI and PCID\n";
+	"       falcon_fuzz -i IFACE [-k] [-c COUNT] [-s SEED] [-n PACKETS] HOST\n"
+	"                   live packets to HOST, mutated, of the COUNT seen\n"
+	"                   first (512); -k: with the right SPI and PCID\n";
 
 static void die(const char *what)
 {
@@ -110,7 +110,7 @@ static void capture(void)
 	static __u8 buf[65536];
 	ssize_t n;
 
-	while (nr_templates < MAX_TEMPLATES &&
+	while (nr_templates < max_templates &&
 	       (n = capture_next(fd, buf, sizeof(buf), CAPTURE_MS)) > 0)
 		keep(buf, n);
 	close(fd);
@@ -244,8 +244,11 @@ int main(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "i:ks:n:h")) != -1) {
+	while ((c = getopt(argc, argv, "c:i:ks:n:h")) != -1) {
 		switch (c) {
+		case 'c':
+			max_templates = atoi(optarg);
+			break;
 		case 'i':
 			iface = optarg;
 			break;
@@ -264,7 +267,7 @@ int main(int argc, char **argv)
 		}
 	}
 	host = argv[optind];
-	if (!host) {
+	if (!host || max_templates < 1 || max_templates > MAX_TEMPLATES) {
 		fputs(help, stderr);
 		return 2;
 	}
