@@ -32,7 +32,7 @@
 #define MAX_LEN		(INIT_LEN + 64)
 
 static const char help[] =
-	"usage: falcon_cm probe [-k KIND] [-s SERVICE] [-p PORT] IPV4\n"
+	"usage: falcon_cm probe [-k KIND] [-s SERVICE] [-u PROTOCOL] [-p PORT] IPV4\n"
 	"       falcon_cm flood [-k KIND] [-s SERVICE] [-p PORT] [-n NUMBER]\n"
 	"                       -f NET IPV4      from 65534 addresses\n"
 	"       falcon_cm flood ... -f ADDRESS -o IPV4      from that one\n"
@@ -46,7 +46,7 @@ static const char help[] =
 	"      then), noise (flood only)\n";
 
 static const char *kind = "init";
-static __u32 service = 7000;
+static __u32 service = 7000, protocol = 4;	/* sockets */
 static __u16 port = 4795;
 static long number = 1;
 static long rate;
@@ -95,7 +95,7 @@ static __u8 *put_params(__u8 *p)
 	p = put32(p, 0x1a2b3c4d);			/* SPI */
 	p = put32(put32(p, 0xaabbccdd), 0x11223344);	/* PCID */
 	p = put32(tlv(p, 0x8003, 12), service);		/* SERVICE */
-	p = put32(put32(p, 7001), 4u << 24);		/* protocol 4: sockets */
+	p = put32(put32(p, 7001), protocol << 24);
 	p = put32(tlv(p, 0x8004, 12), 1000);		/* SEQUENCE */
 	p = put32(put32(p, 2000), 3000);
 	p = put32(put32(tlv(p, 0x8005, 8), 0), 1);	/* TIME */
@@ -452,13 +452,16 @@ int main(int argc, char **argv)
 	int c;
 
 	optind = 2;
-	while ((c = getopt(argc, argv, "k:s:p:n:f:oR:t:h")) != -1) {
+	while ((c = getopt(argc, argv, "u:k:s:p:n:f:oR:t:h")) != -1) {
 		switch (c) {
 		case 'k':
 			kind = optarg;
 			break;
 		case 's':
 			service = strtoul(optarg, NULL, 0);
+			break;
+		case 'u':
+			protocol = strtoul(optarg, NULL, 0);
 			break;
 		case 'p':
 			port = atoi(optarg);

@@ -238,11 +238,45 @@ capture()
 	return $status
 }
 
-can_decode()
+can_probe()
 {
-	python3 -c 'import cryptography' 2>/dev/null || return 1
 	mountpoint -q $trace || mount -t tracefs tracefs $trace 2>/dev/null
 	[ -w $trace/kprobe_events ]
+}
+
+can_decode()
+{
+	python3 -c 'import cryptography' 2>/dev/null && can_probe
+}
+
+no_more_exits()
+{
+	echo 0 >$trace/events/falcon/falcon_conn_state/enable
+	[ ! -e $trace/events/kprobes ] || echo 0 >$trace/events/kprobes/enable
+	: >$trace/kprobe_events
+}
+
+# watch_exits: from here on $trace knows which namespaces are left for good, and
+# what ended in them until then.
+watch_exits()
+{
+	no_more_exits
+	echo 'r:netns_left falcon:falcon_net_exit' >$trace/kprobe_events
+	echo >$trace/trace
+	echo 1 >$trace/events/falcon/falcon_conn_state/enable
+	echo 1 >$trace/events/kprobes/netns_left/enable
+}
+
+# have_left N: namespaces, down to the last connection
+have_left()
+{
+	[ "$(grep -c 'netns_left:' $trace/trace)" -ge "$1" ]
+}
+
+# ended STATE: how many connections in it a namespace took along (ENETDOWN)
+ended()
+{
+	grep -c "falcon_conn_state: .* $1->dead err=-100$" $trace/trace || :
 }
 
 # decodes [FILE...]: all that was captured, by the keys in $scratch/keys

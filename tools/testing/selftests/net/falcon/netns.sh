@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # A network namespace is a host of its own: its connections, ports, settings
-# and counters concern nobody else, and it can go at any moment.
+# and counters concern nobody else, and it can go at any moment. A socket keeps
+# its namespace, whose name may go before it; what the namespace itself takes
+# with it is what no socket belongs to: connections that linger, set-ups of a
+# listener in the kernel.
 
 . "$(dirname "$0")/lib.sh"
 
 need_falcon
-need_command falcon_many
+need_command falcon_many falcon_cm
 
 refs()
 {
@@ -16,11 +19,10 @@ refs()
 
 connections_in()
 {
-	falcon -N "$1" conn show | grep -c "$A4\|$B4" || :
+	falcon -N "$1" conn show | grep -c "$A4\|$A6" || :
 }
 
-# Waits until a namespace that has no name any more is gone for good: its
-# devices go with it.
+# gone REFS: of the module, as many as there were: all of a namespace has left.
 gone()
 {
 	[ "$(refs)" -le "$1" ]
@@ -53,6 +55,7 @@ same_address_and_port_in_two_pairs()
 	drop_pair "$A-2" "$B-2"
 }
 
+# The sockets keep the namespaces, so that their ends close in the ordinary way.
 deleted_with_idle_connections()
 {
 	local before
@@ -69,6 +72,43 @@ deleted_with_idle_connections()
 	drop_pair
 	end_jobs
 	within 60 gone "$before"
+}
+
+# Closed, but there for whatever the peer may repeat: nobody waits for that.
+deleted_with_connections_that_linger()
+{
+	local n
+
+	can_probe || return $KSFT_SKIP
+	make_pair
+	both sysctl -q net.falcon.linger_ms=60000
+	for n in 4 6 4; do
+		transfer $n -b 100K
+	done
+	expect "$(connections_in "$A")" -eq 3 "connections that linger"
+	expect "$(connections_in "$B")" -eq 3 "connections that linger"
+	watch_exits
+	drop_pair
+	within 20 have_left 2
+	expect "$(ended closing)" -eq 6 "connections that it took along"
+	no_more_exits
+}
+
+# A listener in the kernel has accepted, and nobody has confirmed.
+deleted_with_half_open_set_ups()
+{
+	can_probe && modprobe -q falcon_echo || return $KSFT_SKIP
+	make_pair
+	for _ in 1 2 3; do
+		in_a falcon_cm probe -k twice -u 3 -s 0xec40 $B4 >"$scratch/answer"
+		grep -q '^accept' "$scratch/answer"
+	done
+	watch_exits
+	drop_pair
+	within 20 have_left 2
+	expect "$(ended setup)" -eq 3 "set-ups that it took along"
+	no_more_exits
+	modprobe -r falcon_echo
 }
 
 four_transfers()
@@ -126,5 +166,6 @@ made_and_deleted_many_times()
 }
 
 run_tests counters_are_per_namespace same_address_and_port_in_two_pairs \
-	deleted_with_idle_connections deleted_in_the_middle_of_transfers \
+	deleted_with_idle_connections deleted_with_connections_that_linger \
+	deleted_with_half_open_set_ups deleted_in_the_middle_of_transfers \
 	peer_namespace_dies made_and_deleted_many_times
