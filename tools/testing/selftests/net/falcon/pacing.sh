@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Pacing where there is no NIC that could: SO_MAX_PACING_RATE becomes departure
+# times, which the software NIC's wheels keep for any device. What waits on them
+# goes with its namespace.
+
+. "$(dirname "$0")/lib.sh"
+
+need_falcon
+need_command awk
+
+# A packet that departs has waited: the first leaves at once, and who was late
+# makes up for no more than some milliseconds.
+paced() # 4|6 BYTES-A-SECOND
+{
+	local percent
+
+	transfer "$1" -b $(($2 * 4)) -m 16K -r "$2" -C fixed
+	percent=$(number "$scratch/sent.json" mbytes_per_s |
+		awk -v rate="$2" '{ print int($1 * 1e8 / rate + 0.5) }')
+	echo "# $(($2 * 8 / 1000)) kb/s: $percent % in the end"
+	expect "$percent" -ge 80 "per cent of the rate"
+	expect "$percent" -le 101 "per cent of the rate"
+}
+
+rates_are_kept()
+{
+	make_pair
+	paced 4 125000
+	paced 6 250000
+	drop_pair
+}
+
+# Sealed when they leave, so that their times are not those of the hand-over
+rates_are_kept_with_encryption()
+{
+	SECURITY=opportunistic make_pair 1500
+	paced 4 125000
+	expect "$(counter "$B" in_replay)" -eq 0 "of another time"
+	drop_pair
+}
+
+# Many on one wheel, each at its own rate
+each_connection_has_its_rate()
+{
+	local receivers=() senders=() i
+
+	make_pair
+	for i in 1 2 4; do
+		in_b falcon_xfer -l -P 710$i -b $((i * 200000)) &
+		receivers+=($!)
+	done
+	for i in 1 2 4; do
+		in_a falcon_xfer -P 710$i -b $((i * 200000)) -m 16K \
+			-r $((i * 50000)) -C fixed "$B4" >"$scratch/sent.$i" &
+		senders+=($!)
+	done
+	for i in "${senders[@]}" "${receivers[@]}"; do
+		wait "$i"
+	done
+	for i in 1 2 4; do
+		number "$scratch/sent.$i" mbytes_per_s |
+			awk -v i="$i" '{ print int($1 * 2000 / i + 0.5) }' \
+			>"$scratch/percent"
+		echo "# $((i * 400)) kb/s: $(cat "$scratch/percent") %"
+		expect "$(cat "$scratch/percent")" -ge 80 "per cent of the rate"
+		expect "$(cat "$scratch/percent")" -le 101 "per cent of the rate"
+	done
+	drop_pair
+}
+
+# A window of packets departs within minutes. The sockets are gone when they are
+# no longer willing to wait, their namespace with them: the wheel keeps nothing.
+what_waits_goes_with_its_namespace()
+{
+	can_probe || return $KSFT_SKIP
+	make_pair
+	both sysctl -q net.falcon.user_timeout_ms=2000
+	in_b falcon_xfer -l -b 1M 2>/dev/null &
+	in_a falcon_xfer -b 1M -r 1000 "$B4" >/dev/null 2>&1 &
+	within 30 established
+	sleep 1
+	watch_exits
+	end_jobs -KILL
+	drop_pair
+	within 30 have_left 2
+	no_more_exits
+}
+
+run_tests rates_are_kept rates_are_kept_with_encryption \
+	each_connection_has_its_rate what_waits_goes_with_its_namespace
