@@ -96,16 +96,5 @@ nfs_works_between_them()
 	meet kept
 }
 
-# The target loses its device; its user loses the disk, and neither is stuck.
-target_that_goes_is_survived()
-{
-	have_nvme || return $KSFT_SKIP
-	on 2 nvme_connect "$PEER4" -l 5
-	meet connected
-	on 1 rdma link delete $dev
-	on 2 within 100 disconnected
-	meet over
-}
-
 run_tests device_over_the_link ends_meet nvme_works_between_them \
-	nfs_works_between_them target_that_goes_is_survived
+	nfs_works_between_them
