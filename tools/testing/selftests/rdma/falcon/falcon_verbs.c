@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * falcon_verbs objects|states|features|modes|hostile DEVICE GID-INDEX: the tests.
+ * falcon_verbs objects|states|features|modes|hostile|races DEVICE GID-INDEX: the
+ * tests.
  * falcon_verbs hold DEVICE: makes one object of each kind and waits for the end
  * of its input.
  * falcon_verbs removed DEVICE GID-INDEX: works until the device goes.
@@ -78,8 +79,8 @@ int main(int argc, char **argv)
 {
 	if (argc < 3) {
 		fputs("usage: falcon_verbs TESTS DEVICE [GID]\n"
-		      "TESTS: objects, states, features, modes, hostile, hold, removed\n"
-		      "or datagrams\n",
+		      "TESTS: objects, states, features, modes, hostile, races, hold,\n"
+		      "removed or datagrams\n",
 		      stderr);
 		return 2;
 	}
@@ -101,6 +102,8 @@ int main(int argc, char **argv)
 		return modes_main();
 	if (!strcmp(argv[1], "hostile"))
 		return hostile_main();
+	if (!strcmp(argv[1], "races"))
+		return races_main();
 	if (!strcmp(argv[1], "removed"))
 		return removed_main();
 	if (!strcmp(argv[1], "datagrams") && argc > 5)

@@ -46,6 +46,7 @@ struct vqp {
 };
 
 #define VQP_DEPTH	32
+#define VQP_QKEY	0x1234	/* of datagrams */
 
 /* Of queue pairs that are made from now on; VQP_DEPTH */
 extern unsigned int vqp_depth;
@@ -65,6 +66,7 @@ int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer);
 int vqp_to_rts(struct ibv_qp *qp);
 int vqp_to_rts_rnr(struct ibv_qp *qp, uint8_t rnr_retry);
 int vqp_to_rts_again(struct ibv_qp *qp);
+bool vqp_ud_to_rts(struct ibv_qp *qp);
 bool vqp_connect(struct vqp *a, struct vqp *b);
 void *vdlsym(const char *name);
 int vqp_poll(struct ibv_cq *cq, struct ibv_wc *wc, int seconds);
@@ -77,6 +79,7 @@ int states_main(void);
 int features_main(void);
 int modes_main(void);
 int hostile_main(void);
+int races_main(void);
 
 /* verbs_datagrams.c */
 int datagrams_main(const char *first, const char *n);

@@ -8,24 +8,6 @@
 #include <string.h>
 #include "verbs.h"
 
-#define QKEY	0x1234
-
-static bool to_rts(struct ibv_qp *qp)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = QKEY,
-	};
-
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-			  IBV_QP_PORT | IBV_QP_QKEY))
-		return false;
-	attr.qp_state = IBV_QPS_RTR;
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
-		return false;
-	attr.qp_state = IBV_QPS_RTS;
-	return !ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
-}
-
 static struct ibv_ah *ah_of(uint32_t addr)
 {
 	struct ibv_ah_attr attr = {
@@ -49,7 +31,7 @@ static bool send_to(struct vqp *v, uint32_t addr)
 
 	wr.wr.ud.ah = ah_of(addr);
 	wr.wr.ud.remote_qpn = 2;
-	wr.wr.ud.remote_qkey = QKEY;
+	wr.wr.ud.remote_qkey = VQP_QKEY;
 	CHECK(wr.wr.ud.ah);
 	CHECK(!ibv_post_send(v->qp, &wr, &bad));
 	CHECK(vqp_poll(v->cq, &wc, 60) == 1 && wc.status == IBV_WC_SUCCESS);
@@ -65,7 +47,7 @@ int datagrams_main(const char *first, const char *n)
 	struct vqp v;
 
 	if (!inet_aton(first, &addr) || !vqp_open(&v, IBV_QPT_UD, 8) ||
-	    !to_rts(v.qp))
+	    !vqp_ud_to_rts(v.qp))
 		return 1;
 	for (i = 0; i < end; i++)
 		if (!send_to(&v, ntohl(addr.s_addr) + i))

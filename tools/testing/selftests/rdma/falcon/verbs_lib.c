@@ -239,6 +239,23 @@ int vqp_to_rts_rnr(struct ibv_qp *qp, uint8_t rnr_retry)
 			     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 }
 
+/* A new queue pair of datagrams */
+bool vqp_ud_to_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = VQP_QKEY,
+	};
+
+	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+			  IBV_QP_PORT | IBV_QP_QKEY))
+		return false;
+	attr.qp_state = IBV_QPS_RTR;
+	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
+		return false;
+	attr.qp_state = IBV_QPS_RTS;
+	return !ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
+}
+
 /* From SQD */
 int vqp_to_rts_again(struct ibv_qp *qp)
 {

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Objects that go while something comes for them, from another thread: a window
+ * that is being bound, a queue pair that datagrams are on their way to.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+#include "verbs.h"
+
+#define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
+#define LEN		4096
+#define PATIENCE	60	/* seconds */
+#define BINDINGS	1000
+#define RECEIVERS	50
+#define GRH		40	/* bytes before a datagram */
+
+static pthread_barrier_t barrier;
+static struct ibv_mw *window;
+
+static void *free_windows(void *arg)
+{
+	long i, failed = 0;
+
+	(void)arg;
+	for (i = 0; i < BINDINGS; i++) {
+		pthread_barrier_wait(&barrier);
+		failed += !!ibv_dealloc_mw(window);
+		pthread_barrier_wait(&barrier);
+	}
+	return (void *)failed;
+}
+
+/* Binds @window, which may be gone: the request says so then. */
+static bool bind_window(struct vqp *v, struct ibv_mr *mr, int *bound)
+{
+	struct ibv_mw mw = *window;
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {
+			.mw = &mw, .rkey = ibv_inc_rkey(mw.rkey),
+			.bind_info = {
+				.mr = mr, .addr = (uintptr_t)v->buf,
+				.length = v->len,
+				.mw_access_flags = IBV_ACCESS_REMOTE_WRITE,
+			},
+		},
+	};
+	struct ibv_wc wc;
+
+	pthread_barrier_wait(&barrier);
+	CHECK(!ibv_post_send(v->qp, &wr, &bad));
+	CHECK(vqp_poll(v->cq, &wc, PATIENCE) == 1);
+	CHECK(!wc.status || wc.status == IBV_WC_MW_BIND_ERR);
+	*bound += !wc.status;
+	pthread_barrier_wait(&barrier);
+	return true;
+}
+
+static bool window_that_is_freed_amid_its_binding_lets_go(void)
+{
+	struct ibv_mr *mr;
+	pthread_t thread;
+	int i, bound = 0;
+	struct vqp a, b;
+	void *failed;
+
+	CHECK(vqp_open_mode(&a, IBV_QPT_RC, LEN, FALCON_QP_STRONG,
+			    FALCON_QP_COMPLETE_IN_ERROR));
+	CHECK(vqp_open_mode(&b, IBV_QPT_RC, LEN, FALCON_QP_STRONG,
+			    FALCON_QP_COMPLETE_IN_ERROR));
+	CHECK(vqp_connect(&a, &b));
+	mr = ibv_reg_mr(vpd, a.buf, LEN, IBV_ACCESS_LOCAL_WRITE |
+			IBV_ACCESS_MW_BIND);
+	CHECK(mr && !pthread_barrier_init(&barrier, NULL, 2));
+	CHECK(!pthread_create(&thread, NULL, free_windows, NULL));
+	for (i = 0; i < BINDINGS; i++) {
+		window = ibv_alloc_mw(vpd, IBV_MW_TYPE_2);
+		CHECK(window && bind_window(&a, mr, &bound));
+	}
+	CHECK(!pthread_join(thread, &failed) && !failed);
+	vsay("%d of %d were bound before they went", bound, BINDINGS);
+	/* None of them holds it. */
+	CHECK(!ibv_dereg_mr(mr));
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
+/* The queue pair that datagrams go to now; 0 ends the sender. */
+static atomic_uint receiver;
+
+static bool send_datagrams(struct vqp *v, struct ibv_ah *ah)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)v->buf, .length = 64, .lkey = v->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = 1,
+		.wr.ud = { .ah = ah, .remote_qkey = VQP_QKEY },
+	};
+	struct ibv_wc wc;
+
+	while ((wr.wr.ud.remote_qpn = receiver) != 0) {
+		CHECK(!ibv_post_send(v->qp, &wr, &bad));
+		CHECK(vqp_poll(v->cq, &wc, PATIENCE) == 1 && !wc.status);
+	}
+	return true;
+}
+
+static void *sender(void *ok)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1, .port_num = 1,
+		.grh = { .sgid_index = vgid, .hop_limit = 64 },
+	};
+	struct ibv_ah *ah = NULL;
+	struct vqp v;
+
+	if (!ibv_query_gid(vctx, 1, vgid, &attr.grh.dgid))
+		ah = ibv_create_ah(vpd, &attr);
+	if (!ah || !vqp_open(&v, IBV_QPT_UD, LEN) || !vqp_ud_to_rts(v.qp))
+		return NULL;
+	*(bool *)ok = send_datagrams(&v, ah);
+	ibv_destroy_ah(ah);
+	vqp_close(&v);
+	return NULL;
+}
+
+/* Takes what comes in @us microseconds, or the first within PATIENCE. */
+static bool receive(int us, int *got)
+{
+	struct ibv_recv_wr *bad, wr = { .num_sge = 1 };
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp v;
+	int i;
+
+	CHECK(vqp_open(&v, IBV_QPT_UD, LEN) && vqp_ud_to_rts(v.qp));
+	sge.addr = (uintptr_t)v.buf;
+	sge.length = GRH + 64;
+	sge.lkey = v.mr->lkey;
+	wr.sg_list = &sge;
+	for (i = 0; i < VQP_DEPTH; i++)
+		CHECK(!ibv_post_recv(v.qp, &wr, &bad));
+	receiver = v.qp->qp_num;
+	if (us)
+		usleep(us);
+	while ((us ? ibv_poll_cq(v.cq, 1, &wc) :
+		     vqp_poll(v.cq, &wc, PATIENCE)) == 1) {
+		CHECK(!wc.status);
+		++*got;
+		if (!us)
+			break;
+	}
+	vqp_close(&v);
+	return true;
+}
+
+static bool queue_pair_may_go_amid_datagrams(void)
+{
+	bool sent = false;
+	pthread_t thread;
+	int i, got = 0;
+
+	receiver = 1;
+	CHECK(!pthread_create(&thread, NULL, sender, &sent));
+	for (i = 0; i < RECEIVERS; i++)
+		CHECK(receive(1000 * (i % 10 + 1), &got));
+	vsay("%d datagrams came to %d receivers", got, RECEIVERS);
+	got = 0;
+	CHECK(receive(0, &got) && got == 1);
+	receiver = 0;
+	CHECK(!pthread_join(thread, NULL) && sent);
+	return true;
+}
+
+int races_main(void)
+{
+#define T(name)	{ #name, name }
+	static const struct vtest tests[] = {
+		T(window_that_is_freed_amid_its_binding_lets_go),
+		T(queue_pair_may_go_amid_datagrams),
+	};
+
+	return vtests_run(tests, ARRAY_SIZE(tests));
+}
