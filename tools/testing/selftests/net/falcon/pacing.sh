@@ -70,15 +70,20 @@ each_connection_has_its_rate()
 	drop_pair
 }
 
-# A window of packets departs within minutes. The sockets are gone when they are
-# no longer willing to wait, their namespace with them: the wheel keeps nothing.
-what_waits_goes_with_its_namespace()
+# What is left would take minutes. The sockets are gone when they are no longer
+# willing to wait, their namespace with them: neither waits for a departure.
+a_namespace_goes_in_the_middle()
 {
+	local i
+
 	can_probe || return $KSFT_SKIP
 	make_pair
 	both sysctl -q net.falcon.user_timeout_ms=2000
-	in_b falcon_xfer -l -b 1M 2>/dev/null &
-	in_a falcon_xfer -b 1M -r 1000 "$B4" >/dev/null 2>&1 &
+	for i in 1 2 3 4; do
+		in_b falcon_xfer -l -P 710$i -b 10M 2>/dev/null &
+		in_a falcon_xfer -P 710$i -b 10M -r 20000 "$B4" \
+			>/dev/null 2>&1 &
+	done
 	within 30 established
 	sleep 1
 	watch_exits
@@ -89,4 +94,4 @@ what_waits_goes_with_its_namespace()
 }
 
 run_tests rates_are_kept rates_are_kept_with_encryption \
-	each_connection_has_its_rate what_waits_goes_with_its_namespace
+	each_connection_has_its_rate a_namespace_goes_in_the_middle
