@@ -54,6 +54,41 @@ contexts_come_and_go()
 	[ "$(users "$A")" = 0 ]
 }
 
+# A port without a place for a context: the connection uses all else of it, and
+# the next one finds a place again.
+contexts_that_are_refused_are_done_without()
+{
+	make_nics direct
+	both sysctl -q net.falcon.linger_ms=100
+	param "$NIC_A" max_contexts 0
+	transfer 4 -b 2M
+	[ "$(nic_of_connection)" = e2100sim ]
+	expect "$(nic_stat "$A" ctx_refused)" -ge 1 "contexts refused"
+	expect "$(nic_stat "$A" ctx_added)" -eq 0 "contexts added"
+	expect "$(nic_stat "$A" tx_falcon_trains)" -gt 10 "trains sent"
+	expect "$(nic_stat "$A" tx_falcon_trains)" -le "$(nic_stat "$A" ctx_none)" \
+		"looked up in vain"
+	param "$NIC_A" max_contexts 1
+	transfer 6 -b 100K
+	expect "$(nic_stat "$A" ctx_added)" -eq 1 "contexts added"
+	within 20 no_contexts "$NIC_A"
+}
+
+# A ring that is shorter than the window of a flow: what finds no place in it is
+# lost as if on the wire, and comes again.
+a_full_ring_loses_what_comes_again()
+{
+	make_nics direct
+	both sysctl -q net.falcon.train_pkts=1
+	ip -n "$A" link set e0 down
+	in_a ethtool -G e0 tx 8
+	ip -n "$A" link set e0 mtu 1500 up
+	transfer 4 -b 1M -r 1M
+	echo "# $(nic_stat "$A" tx_ring_full) found no place"
+	expect "$(nic_stat "$A" tx_ring_full)" -gt 10 "packets without a place"
+	expect "$(number "$scratch/sent.json" retx)" -gt 10 "retransmissions"
+}
+
 # A link of 20 Mb/s: whatever the windows do, the wire carries no more.
 link_rate_is_kept()
 {
@@ -180,7 +215,7 @@ seed_repeats()
 	[ "$(wc -l <"$scratch/1")" -lt 30 ]
 }
 
-# The driver of a hundred lines that nic-driver.rst explains: over a veth of the
+# The skeleton of a driver that nic-driver.rst speaks of: over a veth of the
 # initial namespace, which is all that it looks at. Packets that are paced wait in
 # it; when the device goes under it, it lets go.
 the_skeleton_is_a_nic()
@@ -218,7 +253,8 @@ the_skeleton_is_a_nic()
 }
 
 run_tests nic_is_shown connections_use_the_nic over_a_lower_netdev \
-	contexts_come_and_go round_trips_are_measured_at_once \
+	contexts_come_and_go contexts_that_are_refused_are_done_without \
+	a_full_ring_loses_what_comes_again round_trips_are_measured_at_once \
 	link_rate_is_kept rx_level_closes_ncwnd \
 	wire_drops wire_reorders wire_duplicates wire_corrupts wire_delays \
 	seed_repeats the_skeleton_is_a_nic
