@@ -47,8 +47,8 @@ usage()
 	crashed, or reported a bug on its console.
 
 	In the guest: FALCON_TOP is this tree, FALCON_BUILD the directory of the
-	modules built for the running kernel, HOST is 1 or 2.  With two hosts the
-	command runs in both; they are joined by e0, with 10.77.0.HOST and
+	modules built for the running kernel, HOST is 1 or 2, CLOCK is icount or
+	nothing.  With two hosts the command runs in both; they are joined by e0, with 10.77.0.HOST and
 	fd77::HOST, also known as LOCAL4 LOCAL6 PEER4 PEER6; /out is common to both.
 	EOF
 }
@@ -195,7 +195,7 @@ write_env()
 			VM_TERM "${TERM:-dumb}" \
 			VM_ROWS "$( (tput lines || echo 24) 2>/dev/null)" \
 			VM_COLS "$( (tput cols || echo 80) 2>/dev/null)" \
-			HOST "$host" FALCON_TOP "$top" \
+			HOST "$host" CLOCK "${icount:+icount}" FALCON_TOP "$top" \
 			FALCON_BUILD "$top/build/$release" KERNEL "$kernel"
 		for item in "${settings[@]+"${settings[@]}"}"; do
 			printf '%s=%q\n' "${item%%=*}" "${item#*=}"

@@ -193,7 +193,7 @@ nic_stamps_measure_the_wire()
 {
 	local got rtt there back tolerance=$((WIRE_MS * 2 * 1000 / 50))
 
-	make_nics veth
+	make_nics "$(lower_type)"
 	param "$NIC_A" counter_ms 1000
 	param "$NIC_B" counter_ms 4000000000
 	knob "$NIC_A" drift_ppb 100000
@@ -234,7 +234,7 @@ dwell_moves_rtt_and_not_delay()
 {
 	local rtt got
 
-	make_nics veth
+	make_nics "$(lower_type)"
 	slow_lower w0
 	in_b sysctl -q net.falcon.ack_coalesce_us=100000 \
 		net.falcon.ack_coalesce_pkts=64

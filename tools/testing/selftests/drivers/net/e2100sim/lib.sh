@@ -95,6 +95,7 @@ wire()
 {
 	local ns
 
+	[ "$1" = direct ] || echo "# lower: $1"
 	case $1 in
 	direct)
 		nic_link "$A" e0 "$B" e0

@@ -79,7 +79,7 @@ unplug_and_replug_during_transfers()
 # Unplugged for good: what is below takes over.
 unplug_for_good()
 {
-	make_nics veth
+	make_nics "$(lower_type)"
 	start_transfers
 	del_device "$NIC_A"
 	address_moves
@@ -100,7 +100,7 @@ nic_goes()
 nonces_are_new_when_the_nic_changes()
 {
 	can_decode || return "$KSFT_SKIP"
-	make_nics veth
+	make_nics "$(lower_type)"
 	param "$NIC_A" counter_ms 4000000000
 	devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
 	both sysctl -q net.falcon.train_pkts=1 net.falcon.security=opportunistic
