@@ -159,7 +159,8 @@ struct falcon_rxpkt {
  * @state:	enum falcon_init_state
  * @cmpl:	enum falcon_cmpl, valid at completion
  * @ulp_code:	ULP NACK code, valid with FALCON_CMPL_TARGET_NACK_CIE
- * @rnrs:	RNR NACKs of a push; falcon_conn_rnr_limit() bounds them
+ * @rnrs:	times that the peer's ULP has answered a push by RNR;
+ *		falcon_conn_rnr_limit() bounds them
  * @pull:	a pull transaction
  * @done:	@cmpl is decided; completes when its turn comes
  */

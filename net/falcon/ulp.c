@@ -421,8 +421,8 @@ EXPORT_SYMBOL_GPL(falcon_conn_user_timeout);
 /**
  * falcon_conn_rnr_limit - how often a target may not be ready for a push
  * @conn:	connection
- * @limit:	so many RNR NACKs of a push end it, with FALCON_CMPL_LOCAL_TO
- *		and falcon_txn::rnrs at @limit; 0: none does
+ * @limit:	so many RNR NACKs of a push by the peer's ULP end it, with
+ *		FALCON_CMPL_LOCAL_TO and falcon_txn::rnrs at @limit; 0: none does
  *
  * A connection begins without a limit.
  *

@@ -350,9 +350,10 @@ void falcon_conn_turn(struct falcon_conn *conn)
 void falcon_conn_timeout(struct falcon_conn *conn)
 {
 	struct falcon_watch watch;
-	u64 now = ktime_get_ns();
+	u64 now;
 
 	spin_lock_bh(&conn->lock);
+	now = ktime_get_ns();
 	conn->timer_ns = FALCON_NO_TIMER;
 	if (conn->state == FALCON_CONN_DEAD)
 		goto drain;

@@ -311,11 +311,16 @@ static bool falcon_rx_hold(struct falcon_conn *conn, struct sk_buff *skb,
 	return true;
 }
 
-/* A packet that has passed all checks meets the protocol. Consumes @skb. */
+/*
+ * A packet that has passed all checks meets the protocol. Consumes @skb. Of two
+ * CPUs with packets of one connection, the one that read the clock first may be
+ * the second here: for core time never goes back.
+ */
 static void falcon_rx_admit(struct falcon_conn *conn, struct sk_buff *skb,
 			    struct falcon_rx *rx)
 {
 	lockdep_assert_held(&conn->lock);
+	rx->meta.now_ns = max(rx->meta.now_ns, conn->last_rx_ns);
 	conn->last_rx_ns = rx->meta.now_ns;
 	falcon_rx_measure(conn, rx);
 	falcon_rx_strip(skb, rx);

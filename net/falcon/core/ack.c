@@ -491,6 +491,23 @@ void falcon_ack_rx(struct falcon_core *c, const struct falcon_pkt_info *pi,
 	falcon_fae_ack(c, pi, meta, eack && falcon_loss_eack_drop(c, pi));
 }
 
+/*
+ * Is it the target's ULP that does not take this push? On an ordered connection
+ * only if it is the oldest: the target answers alike what follows (8.5.3.4).
+ */
+static bool falcon_rnr_by_ulp(const struct falcon_core *c,
+			      const struct falcon_txn *txn)
+{
+	const struct falcon_txn *oldest;
+
+	if (!falcon_ordered(c))
+		return true;
+	list_for_each_entry(oldest, &c->init_txns, node)
+		if (!oldest->pull && !oldest->done)
+			return oldest == txn;
+	return false;
+}
+
 /* 8.4.3.4: the packet waits; or it has done so as often as the ULP wants. */
 static void falcon_nack_rnr(struct falcon_core *c, struct falcon_txpkt *p,
 			    u8 timeout, u64 now_ns)
@@ -500,7 +517,8 @@ static void falcon_nack_rnr(struct falcon_core *c, struct falcon_txpkt *p,
 
 	if (p->type != FALCON_PKT_PUSH_DATA || p->state == FALCON_TXPKT_RNR)
 		return;
-	if (c->cfg.rnr_limit && ++txn->rnrs >= c->cfg.rnr_limit)
+	if (c->cfg.rnr_limit && falcon_rnr_by_ulp(c, txn) &&
+	    ++txn->rnrs >= c->cfg.rnr_limit)
 		falcon_pkt_resync(c, p, FALCON_RESYNC_TIMEOUT);
 	else
 		falcon_pkt_rnr(c, p, now_ns + max(wait, falcon_rto(c, 0)));

@@ -163,8 +163,8 @@ static void falcon_fae_min_delay(struct falcon_core *c, struct falcon_flow *fl,
 	fl->few_delay = min(fl->few_delay, delay);
 	fl->min_delay = min(fl->min_delay, delay);
 
-	if (now_ns - fl->few_since_ns >=
-	    falcon_fae_params.min_delay_window_ms * 1000000ULL) {
+	if (now_ns >= fl->few_since_ns +
+		      falcon_fae_params.min_delay_window_ms * 1000000ULL) {
 		fl->min_delay = fl->few_delay;
 		fl->few_delay = FAE_NO_DELAY;
 		fl->few_since_ns = now_ns;

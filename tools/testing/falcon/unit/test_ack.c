@@ -587,6 +587,31 @@ TEST(nack_rnr_one_too_many_ends_a_push_8_4_3_4)
 	EXPECT_EQ(s.c.fatal, 0);
 }
 
+/*
+ * spec: 8.4.3.4+2 ordered: a push behind one that its ULP does not take is NACKed
+ * with it, which is no RNR of its own
+ */
+TEST(nack_rnr_of_the_oldest_counts_8_4_3_4)
+{
+	sent(2, 0);
+	s.c.cfg.rnr_limit = 2;
+	solo_rnr(&s, 0, 1);
+	solo_rnr(&s, 1, 1);
+	EXPECT_EQ(s.txn[0].rnrs, 1);
+	EXPECT_EQ(s.txn[1].rnrs, 0);
+	solo_wait(&s, 1 * MS);
+	EXPECT_EQ(solo_flush(&s), 2);
+	solo_back(&s, 0, 1);			/* taken */
+	completes(&s.txn[0], FALCON_CMPL_ACK);
+	solo_rnr(&s, 1, 1);
+	EXPECT_EQ(s.txn[1].rnrs, 1);
+	EXPECT_EQ(s.txn[1].pkt.state, FALCON_TXPKT_RNR);
+	solo_wait(&s, 1 * MS);
+	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 1);
+	solo_back(&s, 0, 2);
+	completes(&s.txn[1], FALCON_CMPL_ACK);
+}
+
 /* spec: 8.5.3.4+2 ordered: nothing later leaves while an RNR is waited out */
 TEST(rnr_holds_later_rsns_8_5_3_4)
 {
