@@ -414,6 +414,7 @@ int falcon_conn_start(struct falcon_conn *conn,
 	conn->slack_coalesce_ns = cfg->ack_coalesce_ns;
 	falcon_conn_slacken(conn, &own);
 	own.ar_last_bytes = falcon_conn_ar_last(&own);
+	own.pulls = own.proto != FALCON_PROTO_SOCK;
 	own.flow_burst = falcon_udp_train_pkts(conn->fn, cfg->mtu);
 	falcon_core_init(&conn->core, &own, &conn->fn->res, now);
 	conn->core.peer_pool = falcon_host_pool(conn);

@@ -21,15 +21,12 @@
 /* ------------------------------------------------------------- generation */
 
 /*
- * In ping-pong the answer is on its way, and takes as long as it did before: half
- * the time that the peer gives an ACK before it probes the tail (9.1.4) is long
- * enough.
+ * In ping-pong the answer is on its way. The wait for it is longer than the timer
+ * that runs since the last turn, which so need not be moved for each packet.
  */
 static u64 falcon_ack_wait(const struct falcon_core *c)
 {
-	u64 wait_ns = c->cfg.ack_coalesce_ns;
-
-	return falcon_ping_pong(c) ? max(wait_ns, c->srtt_ns) : wait_ns;
+	return c->cfg.ack_coalesce_ns + falcon_turn_wait(c);
 }
 
 static void falcon_ack_start_timer(struct falcon_core *c, u64 now_ns)

@@ -102,6 +102,8 @@ enum falcon_win {
  *			to the smallest fabric delay seen
  * @fae:		congestion control algorithm
  * @paced:		there is a rate; by falcon_core_set_rate()
+ * @pulls:		the peer may pull: push data leaves some of the data window to
+ *			pull data
  * @gapless:		a request that is given up ends the connection, at either end:
  *		no resync passes over it. For a ULP of a byte stream
  * @xlr:		drop filters, FALCON_XLR_*; by falcon_core_xlr()
@@ -146,6 +148,7 @@ struct falcon_core_cfg {
 	u64 user_timeout_ns;
 	u32 delay_target;
 	bool paced;
+	bool pulls;
 	bool gapless;
 	u8  xlr;
 };

@@ -76,7 +76,7 @@ bool falcon_pace_wait(struct falcon_core *c, u64 now_ns);
 /* sched.c */
 struct falcon_txpkt *falcon_sched_next(struct falcon_core *c, u64 now_ns,
 				       u8 *flow);
-bool falcon_sched_window_closes(const struct falcon_core *c, u8 win);
+bool falcon_sched_window_closes(const struct falcon_core *c, u8 type);
 
 /* pdl_tx.c */
 void falcon_pkt_init(struct falcon_txpkt *p, u8 type, u32 rsn, void *payload,
@@ -118,6 +118,15 @@ u64 falcon_rto(const struct falcon_core *c, u8 backoff);
 static inline bool falcon_ping_pong(const struct falcon_core *c)
 {
 	return c->turns >= FALCON_TURNS;
+}
+
+/*
+ * What an ACK waits for an answer in ping-pong, which may come from a process:
+ * two RTTs, and what machines are late by. A tail loss probe waits as long for it.
+ */
+static inline u64 falcon_turn_wait(const struct falcon_core *c)
+{
+	return falcon_ping_pong(c) ? 2 * c->srtt_ns + c->cfg.ack_slack_ns : 0;
 }
 
 /* ack.c */

@@ -252,7 +252,7 @@ static bool falcon_tx_ar(struct falcon_core *c, const struct falcon_txpkt *p)
 		return true;
 	if (falcon_tx_last(c, p))
 		return true;
-	return falcon_sched_window_closes(c, falcon_type_win(p->orig_type));
+	return falcon_sched_window_closes(c, p->orig_type);
 }
 
 static void falcon_tx_build(struct falcon_core *c, struct falcon_txpkt *p,

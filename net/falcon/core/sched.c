@@ -27,16 +27,48 @@ static struct falcon_txpkt *falcon_first_queued(struct falcon_core *c, u8 queue)
 }
 
 /*
- * 9.1.2: PSN < base + fcwnd; or fcwnd of packets in flight, if the connection is
- * told so. Then the one at the base, which everything waits for, always passes.
+ * PSNs of the data window that push data leaves to pull data, if the connection
+ * has any: a window full of pushes that the peer's ULP does not take, because it
+ * waits for what it has pulled, would be the end (CR rule 2).
  */
-static bool falcon_fcwnd_open(const struct falcon_core *c, u8 win, u32 off,
+#define PULL_DATA_PSNS	8
+
+static bool falcon_at_ulp(const struct falcon_txwin *w)
+{
+	const struct falcon_txpkt *base;
+
+	base = list_first_entry_or_null(&w->pkts, struct falcon_txpkt,
+					win_node);
+	return base && (base->state == FALCON_TXPKT_RCVD ||
+			base->state == FALCON_TXPKT_RNR);
+}
+
+/*
+ * 9.1.2: PSN < base + fcwnd; or fcwnd of packets in flight, if the connection is
+ * told so, and for pull data while the base waits for the peer's ULP: that one is
+ * in no fabric. Then the one at the base, which everything waits for, always
+ * passes.
+ */
+static bool falcon_fcwnd_open(const struct falcon_core *c, u8 type, u32 off,
 			      bool retx)
 {
-	if (!c->cfg.gate_flight)
-		return off < falcon_flow_fcwnd_total(c);
+	u8 win = falcon_type_win(type);
+
+	if (off < falcon_flow_fcwnd_total(c) && !c->cfg.gate_flight)
+		return true;
+	if (!c->cfg.gate_flight && (type != FALCON_PKT_PULL_DATA ||
+				    !falcon_at_ulp(&c->tx[win])))
+		return false;
 	return (retx && !off) ||
 	       falcon_flow_outstanding(c, win) < falcon_flow_fcwnd_total(c);
+}
+
+static u32 falcon_tx_size(const struct falcon_core *c, u8 type)
+{
+	u32 size = c->tx[falcon_type_win(type)].size;
+
+	return type == FALCON_PKT_PUSH_DATA && c->cfg.pulls ?
+	       size - min_t(u32, size / 2, PULL_DATA_PSNS) : size;
 }
 
 /*
@@ -61,9 +93,9 @@ static bool falcon_gate(struct falcon_core *c, const struct falcon_txpkt *p,
 	bool retx = falcon_pkt_sent(p);
 	u32 off = (retx ? p->psn : w->next) - w->base;
 
-	if (!falcon_fcwnd_open(c, win, off, retx))
+	if (!falcon_fcwnd_open(c, p->orig_type, off, retx))
 		return false;
-	if (!retx && off >= w->size)
+	if (!retx && off >= falcon_tx_size(c, p->orig_type))
 		return false;
 	if (falcon_pkt_is_request(p) && !falcon_ncwnd_open(c, w, off, retx))
 		return false;
@@ -207,11 +239,12 @@ bool falcon_core_tx_queued(const struct falcon_core *c)
 	return false;
 }
 
-/* Is the window closed for what comes next? Then an ACK is wanted soon. */
-bool falcon_sched_window_closes(const struct falcon_core *c, u8 win)
+/* Is the window closed for the next of @type? Then an ACK is wanted soon. */
+bool falcon_sched_window_closes(const struct falcon_core *c, u8 type)
 {
-	const struct falcon_txwin *w = &c->tx[win];
+	const struct falcon_txwin *w = &c->tx[falcon_type_win(type)];
+	u32 off = w->next - w->base;
 
-	return w->next - w->base >= w->size || w->orc >= c->ncwnd ||
-	       !falcon_fcwnd_open(c, win, w->next - w->base, false);
+	return off >= falcon_tx_size(c, type) || w->orc >= c->ncwnd ||
+	       !falcon_fcwnd_open(c, type, off, false);
 }

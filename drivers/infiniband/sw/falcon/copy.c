@@ -348,3 +348,19 @@ struct sk_buff *fal_seg_skb(struct fal_qp *qp, struct ib_pd *pd,
 	return fal_seg_skb_copy(qp, pd, sge, num_sge, off, len, access, priv,
 				h, status);
 }
+
+/**
+ * fal_hdr_of_skb - take the headers of a packet that has come apart
+ * @h:		written whole
+ * @skb:	from the headers on
+ *
+ * Return: as fal_hdr_parse().
+ */
+int fal_hdr_of_skb(struct fal_hdr *h, const struct sk_buff *skb)
+{
+	unsigned int n = min_t(unsigned int, skb->len, FAL_HDR_MAX);
+	u8 buf[FAL_HDR_MAX];
+
+	return fal_hdr_parse(h, skb_header_pointer(skb, 0, n, buf), n,
+			     skb->len);
+}

@@ -247,6 +247,7 @@ enum ib_wc_status fal_sges_from_buf(struct fal_qp *qp, struct ib_pd *pd,
 enum ib_wc_status fal_mem_from_skb(struct fal_qp *qp, struct ib_pd *pd,
 				   u32 key, u64 addr, u32 len, int access,
 				   const struct sk_buff *skb, u32 skb_off);
+int fal_hdr_of_skb(struct fal_hdr *h, const struct sk_buff *skb);
 struct sk_buff *fal_skb_alloc(unsigned int priv, unsigned int hdr,
 			      unsigned int bytes);
 struct sk_buff *fal_seg_skb(struct fal_qp *qp, struct ib_pd *pd,

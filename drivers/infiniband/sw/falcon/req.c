@@ -20,11 +20,12 @@
 #define FAL_REQ_OPEN		256
 
 /*
- * While so many are open, their completions will make the requester look for
- * more: then posting rings once for a batch, which leaves as a train.
+ * While so many requests are open, their completions will make the requester look
+ * for more: then posting rings once for half as many, which leave as a train, and
+ * at most for so many.
  */
-#define FAL_BELL_OPEN		32
-#define FAL_BELL_BATCH		16
+#define FAL_BELL_OPEN		8
+#define FAL_BELL_BATCH		32
 
 /* So often requests that come meanwhile are seen to before others have a turn */
 #define FAL_KICK_ROUNDS		8
@@ -684,9 +685,11 @@ static void fal_req_drained(struct fal_qp *qp)
 static bool fal_req_bell(struct fal_qp *qp)
 {
 	struct fal_qp_eng *eng = &qp->eng;
-	bool busy = !fal_is_ud(qp) && eng->open >= FAL_BELL_OPEN;
+	u32 open = eng->next - qp->sq.tail, more = 0;
 
-	if (!fal_sq_bell(qp, busy ? FAL_BELL_BATCH : 0))
+	if (!fal_is_ud(qp) && open >= FAL_BELL_OPEN)
+		more = min_t(u32, open / 2, FAL_BELL_BATCH);
+	if (!fal_sq_bell(qp, more))
 		return false;
 	return (fal_req_may(qp) && eng->next == fal_sq_head(qp)) ||
 	       (fal_in_error(qp) && !eng->open);
@@ -874,16 +877,11 @@ static enum ib_wc_status fal_place_atomic(struct fal_qp *qp,
 static enum ib_wc_status fal_place(struct fal_qp *qp, const struct fal_txn *t)
 {
 	struct sk_buff *skb = falcon_rx_skb(t->txn.rx);
-	u8 buf[FAL_HDR_MAX];
 	struct fal_hdr h;
-	unsigned int n;
 	bool atomic;
 	int hdr;
 
-	n = min_t(unsigned int, skb->len, sizeof(buf));
-	if (skb_copy_bits(skb, 0, buf, n))
-		return IB_WC_BAD_RESP_ERR;
-	hdr = fal_hdr_parse(&h, buf, n, skb->len);
+	hdr = fal_hdr_of_skb(&h, skb);
 	if (hdr < 0 || !(fal_op_flags(h.op) & FAL_OPF_RESP) ||
 	    h.dqpn != qp->ibqp.qp_num || h.sn != t->sn ||
 	    h.sink_va != t->sink_va || h.sink_lkey != t->sink_lkey)

@@ -650,13 +650,8 @@ static bool fal_op_fits(const struct fal_in *in)
 
 static bool fal_in_parse(struct fal_in *in)
 {
-	unsigned int n = min_t(unsigned int, in->skb->len, FAL_HDR_MAX);
-	u8 buf[FAL_HDR_MAX];
-	int hdr;
+	int hdr = fal_hdr_of_skb(&in->h, in->skb);
 
-	if (skb_copy_bits(in->skb, 0, buf, n))
-		return false;
-	hdr = fal_hdr_parse(&in->h, buf, n, in->skb->len);
 	if (hdr < 0)
 		return false;
 	in->flags = fal_op_flags(in->h.op);

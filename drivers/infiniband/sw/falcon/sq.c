@@ -200,8 +200,15 @@ static enum ib_wc_opcode fal_sq_wc_opcode(u32 opcode)
 	}
 }
 
-/* The completion of a request; false if none is wanted. */
-static bool fal_sq_wc(struct fal_qp *qp, const struct fal_swqe *wqe,
+/* Is a completion of the request wanted? */
+static bool fal_sq_tells(const struct fal_qp *qp, const struct fal_swqe *wqe,
+			 enum ib_wc_status status)
+{
+	return status != IB_WC_SUCCESS || qp->sig_all ||
+	       wqe->w.flags & FALCON_SEND_SIGNALED;
+}
+
+static void fal_sq_wc(struct fal_qp *qp, const struct fal_swqe *wqe,
 		      enum ib_wc_status status, u32 vendor_err,
 		      struct ib_wc *wc)
 {
@@ -215,8 +222,6 @@ static bool fal_sq_wc(struct fal_qp *qp, const struct fal_swqe *wqe,
 	if (BIT(wc->opcode) & (BIT(IB_WC_RDMA_READ) | BIT(IB_WC_COMP_SWAP) |
 			       BIT(IB_WC_FETCH_ADD)))
 		wc->byte_len = wqe->length;
-	return status != IB_WC_SUCCESS || qp->sig_all ||
-	       wqe->w.flags & FALCON_SEND_SIGNALED;
 }
 
 /**
@@ -235,10 +240,11 @@ void fal_sq_done(struct fal_qp *qp, struct fal_swqe *wqe,
 {
 	struct fal_sq *sq = &qp->sq;
 	u32 tail = sq->tail;
+	bool tell = fal_sq_tells(qp, wqe, status);
 	struct ib_wc wc;
-	bool tell;
 
-	tell = fal_sq_wc(qp, wqe, status, vendor_err, &wc);
+	if (tell)
+		fal_sq_wc(qp, wqe, status, vendor_err, &wc);
 	wqe->done = true;
 	/* Pairs with the release in posting: a slot is seen as it is then. */
 	while (tail != smp_load_acquire(&sq->head) &&

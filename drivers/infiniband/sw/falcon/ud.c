@@ -674,14 +674,11 @@ static void fal_gram_in(struct fal_peer *p, const struct fal_hdr *h,
 static void fal_ud_deliver(struct falcon_conn *conn, struct falcon_rxpkt *rx,
 			   struct sk_buff *skb)
 {
-	unsigned int n = min_t(unsigned int, skb->len, FAL_HDR_MAX);
 	struct fal_peer *p = falcon_conn_priv(conn);
-	u8 buf[FAL_HDR_MAX];
 	struct fal_hdr h;
-	int hdr = -1;
+	int hdr;
 
-	if (!skb_copy_bits(skb, 0, buf, n))
-		hdr = fal_hdr_parse(&h, buf, n, skb->len);
+	hdr = fal_hdr_of_skb(&h, skb);
 	if (hdr < 0 || rx->type != FALCON_PKT_PUSH_DATA ||
 	    (h.op & FAL_SVC_MASK) != FAL_SVC_UD) {
 		fal_count(p->dev, FAL_STAT_RX_BAD_HDR);

@@ -509,6 +509,52 @@ TEST(pull_data_is_independent_of_requests_8_2_1_2)
 	solo_expect_tx(&s, FALCON_PKT_PUSH_DATA, 3);
 }
 
+/*
+ * spec: 8.2.1.2-2 pull data does not wait for pushes that the peer's ULP does not
+ * take: that one may wait for what it has pulled
+ */
+TEST(pull_data_passes_pushes_at_the_ulp_8_2_1_2)
+{
+	u32 i;
+
+	solo_init(&s, true);
+	for (i = 0; i < 8; i++)
+		solo_push(&s, 10);
+	solo_window(&s, 8, 64);
+	EXPECT_EQ(solo_flush(&s), 8);
+	respond_to_pulls(3);
+	solo_expect_quiet(&s);		/* they are in the fabric */
+	for (i = 0; i < 8; i++)
+		solo_rnr(&s, i, 0x10);
+	solo_window(&s, 2, 64);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 8);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 9);
+	solo_expect_quiet(&s);
+	solo_eack(&s, 0, 0, 0, 0, 0x3 << 8, 0);
+	solo_expect_tx(&s, FALCON_PKT_PULL_DATA, 10);
+}
+
+/* spec: 8.2.1.2-2 pushes leave some of the data window to pull data */
+TEST(pushes_leave_room_for_pull_data_8_2_1_2)
+{
+	u32 i, room;
+
+	solo_cfg(&s, true);
+	s.cfg.pulls = true;
+	solo_start(&s);
+	room = s.c.tx[DATA].size;
+	solo_window(&s, 2 * room, 2 * room);
+	for (i = 0; i < room; i++)
+		solo_push(&s, 1);
+	EXPECT_EQ(solo_flush(&s), room - 8);
+	for (i = 0; i < room - 8; i++)
+		solo_rnr(&s, i, 0x10);
+	respond_to_pulls(8);
+	EXPECT_EQ(solo_flush(&s), 8);
+	EXPECT_EQ(s.pi.type, FALCON_PKT_PULL_DATA);
+	EXPECT_EQ(s.pi.psn, room - 1);
+}
+
 /* spec: 8.3-1 the two queues are served round robin */
 TEST(scheduler_queues_take_turns_8_3)
 {
@@ -692,19 +738,32 @@ TEST(ar_not_when_data_answers_9_1_3_1)
 	EXPECT_TRUE(s.pi.ar);
 }
 
-/* spec: 9.1.6+1 in ping-pong an ACK waits for our answer an RTT long */
+/*
+ * spec: 9.1.6+1 in ping-pong an ACK waits for our answer two RTTs longer, and a
+ * tail loss probe for such an ACK
+ */
 TEST(ack_waits_for_answer_in_ping_pong_9_1_6)
 {
-	u64 wait;
+	u64 wait, probe = 0;
 	u32 i;
 
-	solo_init(&s, true);
+	solo_cfg(&s, true);
+	s.cfg.loss = FALCON_LOSS_TLP;
+	s.cfg.ack_slack_ns = 1000;
+	solo_start(&s);
 	s.c.srtt_ns = 3 * s.cfg.ack_coalesce_ns;
 	for (i = 0; i < 9; i++) {
 		solo_push(&s, 1);
 		solo_tx(&s);
 		EXPECT_EQ(s.c.ack_due_ns, FALCON_NO_TIMER);
-		wait = i < 8 ? s.cfg.ack_coalesce_ns : s.c.srtt_ns;
+		wait = s.cfg.ack_coalesce_ns;
+		if (i == 8)
+			wait += 2 * s.c.srtt_ns + 1000;
+		if (i == 7)
+			probe = s.c.tlp_due_ns - s.now;
+		if (i == 8)
+			EXPECT_NEAR(s.c.tlp_due_ns - s.now,
+				    probe + 2 * s.c.srtt_ns + 1000, 5);
 		solo_rx_push(&s, i, i);
 		falcon_core_target_ack(&s.c, solo_delivered(&s), s.now);
 		EXPECT_EQ(s.c.ack_due_ns, s.now + wait);

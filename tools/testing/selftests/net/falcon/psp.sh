@@ -196,6 +196,8 @@ nonces_are_new_across_suspend()
 	make_pair 1500
 	per_packet
 	cipher 1
+	# Some packets are on their way whenever it is, and ask for an answer.
+	faults delay 100ms
 	capture e0 sleeps freeze disk
 	decodes
 	expect "$(counter "$A" out_stopped)" -gt 0 "packets held back"

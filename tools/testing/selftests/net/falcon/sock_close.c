@@ -258,7 +258,7 @@ static void linger_waits_for_the_data(void)
 	start = now_ms();
 	CHECK_EQ(pthread_create(&thread, NULL, read_late, &server), 0);
 	close(client);
-	CHECK(now_ms() - start >= 490);
+	CHECK_WAITED(start, 500);
 	CHECK(now_ms() - start < 15000);
 	CHECK_EQ(pthread_join(thread, NULL), 0);
 }
@@ -273,7 +273,7 @@ static void linger_waits_no_longer_than_told(void)
 	set_linger(client, true, 1);
 	start = now_ms();
 	close(client);
-	CHECK(now_ms() - start >= 900);
+	CHECK_WAITED(start, 1000);
 	CHECK(now_ms() - start < 10000);
 }
 
@@ -286,7 +286,7 @@ static void close_without_linger_returns_at_once(void)
 	stuff(client, 4096, 1);
 	start = now_ms();
 	close(client);
-	CHECK(now_ms() - start < 1000);
+	CHECK(now_ms() - start < 5000);
 }
 
 static void hold(void *arg)
@@ -524,7 +524,7 @@ const struct sock_test sock_close_tests[] = {
 	TEST(close_gives_the_peer_end_of_file, ON_BOTH),
 	TEST(half_closed_connection_works_the_other_way,
 	     ON_BOTH | ON_NOT_SCTP),
-	TEST(write_after_shutdown_breaks_the_pipe, ON_BOTH),
+	TEST(write_after_shutdown_breaks_the_pipe, ON_BOTH | ON_NOT_SCTP),
 	TEST(shutdown_twice_is_fine, ON_BOTH | ON_NOT_SCTP),
 	TEST(shutdown_of_an_unconnected_socket_fails, ON_BOTH),
 	TEST(shutdown_checks_its_argument, ON_BOTH),
@@ -537,7 +537,7 @@ const struct sock_test sock_close_tests[] = {
 	TEST(linger_zero_resets, ON_BOTH | ON_NOT_SCTP),
 	TEST(so_error_tells_a_reset_once, ON_BOTH | ON_NOT_SCTP),
 	TEST(write_to_a_closed_peer_ends_in_an_error, ON_BOTH),
-	TEST(sigpipe_kills_by_default, ON_BOTH),
+	TEST(sigpipe_kills_by_default, ON_BOTH | ON_NOT_SCTP),
 	TEST(data_sent_before_close_arrives, ON_BOTH),
 	TEST(linger_waits_for_the_data, ON_BOTH | ON_NOT_SCTP),
 	TEST(linger_waits_no_longer_than_told, ON_BOTH | ON_NOT_SCTP),

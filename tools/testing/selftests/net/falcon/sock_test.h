@@ -89,6 +89,11 @@ void skip(const char *why);
 		long ret_ = (call); \
 		check_err_at(__FILE__, __LINE__, ret_, want, #call); \
 	} while (0)
+/*
+ * At least so long since @start. A timer may end early, by as much as the ticks of
+ * a busy emulated machine are late: half the time will do.
+ */
+#define CHECK_WAITED(start, ms)	CHECK(now_ms() - (start) >= (ms) / 2)
 /* The call does not fail; its value is that of the macro. */
 #define OK(call)	ok_at(__FILE__, __LINE__, call, #call)
 
