@@ -116,6 +116,7 @@ struct falcon_sysctls {
  * @res:	resource pools shared by the connections
  * @psp:	psp/key.c: device keys and associations
  * @psp_sk:	UDP sockets of the PSP port: [0] IPv4, [1] IPv6
+ * @ports:	they are open, and those of the connection manager
  * @cm:		connection manager
  * @hosts:	cm/host.c: what each host of the network costs
  * @mib:	counters
@@ -137,6 +138,7 @@ struct falcon_net {
 	struct falcon_resources res;
 	struct falcon_psp *psp;
 	struct socket *psp_sk[2];
+	bool ports;
 	struct falcon_cm *cm;
 	struct falcon_hosts *hosts;
 	struct falcon_mib_pcpu __percpu *mib;
@@ -442,6 +444,7 @@ void falcon_cm_rekey_end(struct falcon_conn *conn);
 u8 falcon_cm_policy(const struct falcon_conn *conn);
 int falcon_cm_change_port(struct falcon_net *fn, u16 port);
 int falcon_cm_net_init(struct falcon_net *fn);
+int falcon_cm_ports(struct falcon_net *fn);
 void falcon_cm_net_exit(struct falcon_net *fn);
 int falcon_cm_init(void);
 void falcon_cm_exit(void);

@@ -139,6 +139,21 @@ EXPORT_SYMBOL_GPL(falcon_fae_put);
  * Namespaces
  */
 
+/*
+ * Who holds a port in one namespace, as its own root may, is not to keep the module
+ * from all others.
+ */
+static int __net_init falcon_net_ports(struct falcon_net *fn)
+{
+	int err = falcon_cm_ports(fn);
+
+	if (err != -EADDRINUSE)
+		return err;
+	pr_warn_ratelimited("UDP port %u or %d of a network namespace is in use: no connections there\n",
+			    fn->sysctl.cm_port, FALCON_PSP_UDP_PORT);
+	return 0;
+}
+
 static int __net_init falcon_net_init(struct net *net)
 {
 	struct falcon_net *fn = falcon_net(net);
@@ -159,15 +174,15 @@ static int __net_init falcon_net_init(struct net *net)
 	if (err)
 		goto host;
 	falcon_conn_net_init(fn);
-	err = falcon_udp_net_init(fn);
-	if (err)
-		goto conn;
 	err = falcon_sock_net_init(fn);
 	if (err)
-		goto udp;
+		goto conn;
 	err = falcon_cm_net_init(fn);
 	if (err)
 		goto sock;
+	err = falcon_net_ports(fn);
+	if (err)
+		goto cm;
 	err = falcon_sysctl_net_init(fn);
 	if (err)
 		goto cm;
@@ -176,10 +191,9 @@ static int __net_init falcon_net_init(struct net *net)
 
 cm:
 	falcon_cm_net_exit(fn);
+	falcon_udp_net_exit(fn);
 sock:
 	falcon_sock_net_exit(fn);
-udp:
-	falcon_udp_net_exit(fn);
 conn:
 	falcon_conn_net_exit(fn);
 	falcon_peer_net_exit(fn);

@@ -47,6 +47,14 @@ struct falcon_knob {
 		  sizeof_field(struct falcon_swift_params, _field)),	\
 }
 
+/* On or off, in a bool */
+#define SWIFT_SWITCH(_name, _field) {					\
+	.name	= _name,						\
+	.offset	= offsetof(struct falcon_swift_params, _field),		\
+	.size	= sizeof_field(struct falcon_swift_params, _field),	\
+	.max	= 1,							\
+}
+
 #define EVENT(_name, _field, _max) {					\
 	.name	= _name,						\
 	.offset	= offsetof(struct falcon_fae_params, _field),		\
@@ -70,7 +78,7 @@ static const struct falcon_knob falcon_knobs[] = {
 	SWIFT("nic_multiplicative_decrease_factor", nic_md_q16, 16),
 	SWIFT("max_nic_multiplicative_decrease_factor", max_nic_md_q16, 16),
 	SWIFT("target_rx_buffer_level", target_rx_buffer_level, 0),
-	SWIFT("rtt_smoothing", rtt_smoothing, 0),
+	SWIFT_SWITCH("rtt_smoothing", rtt_smoothing),
 	SWIFT("rtt_smoothing_alpha", rtt_smoothing_alpha_q16, 16),
 	SWIFT("delay_smoothing_alpha", delay_smoothing_alpha_q16, 16),
 	SWIFT("topology_scaling_per_hop_ns", topology_scaling_per_hop_ns, 0),

@@ -316,12 +316,11 @@ void falcon_cm_unreachable(struct falcon_cm *cm, const struct in6_addr *daddr,
  * @fn:	namespace, its settings made
  *
  * Context: Process.
- * Return: 0 or a negative errno, -EADDRINUSE if somebody has the port.
+ * Return: 0 or -ENOMEM.
  */
 int falcon_cm_net_init(struct falcon_net *fn)
 {
 	struct falcon_cm *cm = kvzalloc(sizeof(*cm), GFP_KERNEL);
-	int err;
 
 	if (!cm)
 		return -ENOMEM;
@@ -335,11 +334,39 @@ int falcon_cm_net_init(struct falcon_net *fn)
 	INIT_LIST_HEAD(&cm->rekeys);
 	INIT_WORK(&cm->work, falcon_cm_work);
 	fn->cm = cm;
-	err = falcon_cm_set_port(cm, fn->sysctl.cm_port);
-	if (err) {
-		fn->cm = NULL;
-		kvfree(cm);
+	return 0;
+}
+
+/* Of opening and changing ports; namespaces have to do with neither often. */
+static DEFINE_MUTEX(falcon_ports_mutex);
+
+/**
+ * falcon_cm_ports() - see to it that a namespace has its UDP ports
+ * @fn:		namespace
+ *
+ * They are opened with the namespace. If somebody else has one, that is this
+ * namespace's affair: who connects or listens tries again.
+ *
+ * Context: Process, may sleep.
+ * Return: 0; -EADDRINUSE: somebody still has one of them; or another errno.
+ */
+int falcon_cm_ports(struct falcon_net *fn)
+{
+	int err = 0;
+
+	if (likely(READ_ONCE(fn->ports)))
+		return 0;
+	mutex_lock(&falcon_ports_mutex);
+	if (!fn->ports) {
+		err = falcon_udp_net_init(fn);
+		if (!err)
+			err = falcon_cm_set_port(fn->cm, fn->sysctl.cm_port);
+		if (err)
+			falcon_udp_net_exit(fn);
+		else
+			WRITE_ONCE(fn->ports, true);
 	}
+	mutex_unlock(&falcon_ports_mutex);
 	return err;
 }
 
@@ -348,22 +375,22 @@ int falcon_cm_net_init(struct falcon_net *fn)
  * @fn:		namespace
  * @port:	the new port
  *
- * Set-ups in progress go on with the port of the peer that they know.
+ * Set-ups in progress go on with the port of the peer that they know. Without its
+ * ports (falcon_cm_ports()) a namespace takes note of the new one.
  *
  * Context: Process, may sleep. Serialises itself.
  * Return: 0; or -EADDRINUSE and others: nothing has changed.
  */
 int falcon_cm_change_port(struct falcon_net *fn, u16 port)
 {
-	static DEFINE_MUTEX(mutex);
 	int err = 0;
 
-	mutex_lock(&mutex);
-	if (port != fn->sysctl.cm_port)
+	mutex_lock(&falcon_ports_mutex);
+	if (fn->ports && port != fn->sysctl.cm_port)
 		err = falcon_cm_set_port(fn->cm, port);
 	if (!err)
 		WRITE_ONCE(fn->sysctl.cm_port, port);
-	mutex_unlock(&mutex);
+	mutex_unlock(&falcon_ports_mutex);
 	return err;
 }
 

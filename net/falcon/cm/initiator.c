@@ -57,8 +57,8 @@ static int cm_build_init(struct falcon_cm_setup *s, struct falcon_conn *conn,
  *
  * Context: Process, may sleep.
  * Return: the connection, with the ULP's reference for falcon_conn_close(); or
- * an error: no route, no memory, a bound reached, -EMSGSIZE (private data). Then
- * the ULP hears of nothing.
+ * an error: no route, no memory, a bound reached, -EMSGSIZE (private data),
+ * -EADDRINUSE (somebody else has Falcon's UDP ports). Then the ULP hears of nothing.
  */
 struct falcon_conn *falcon_cm_connect(struct falcon_net *fn,
 				      const struct falcon_cm_params *params,
@@ -74,7 +74,9 @@ struct falcon_conn *falcon_cm_connect(struct falcon_net *fn,
 		return ERR_PTR(-ENETDOWN);
 	if (params->priv_len > FALCON_CM_PRIV_MAX)
 		return ERR_PTR(-EMSGSIZE);
-	err = falcon_path_route(fn->net, &path);
+	err = falcon_cm_ports(fn);
+	if (!err)
+		err = falcon_path_route(fn->net, &path);
 	if (err)
 		return ERR_PTR(err);
 	s = falcon_cm_alloc(fn->cm, FALCON_CM_INITIATOR, get_random_u64());

@@ -124,18 +124,23 @@ void falcon_cm_put_listener(struct falcon_listener *l)
  * Who may listen beside whom is for the ULP to say: its own table of ports
  * knows about sharing.
  *
- * Context: Process: its keyrings are those that may have pre-shared keys.
- * Return: 0; -ENETDOWN if the namespace goes away.
+ * Context: Process, may sleep: its keyrings are those that may have pre-shared keys.
+ * Return: 0; -ENETDOWN if the namespace goes away; -EADDRINUSE if somebody else has
+ * the UDP ports of Falcon there.
  */
 int falcon_listen(struct net *net, struct falcon_listener *l)
 {
-	struct falcon_cm *cm = falcon_net(net)->cm;
-	int err = 0;
+	struct falcon_net *fn = falcon_net(net);
+	struct falcon_cm *cm = fn->cm;
+	int err;
 
 	refcount_set(&l->refs, 1);
 	INIT_HLIST_NODE(&l->node);
 	if (!cm)
 		return -ENETDOWN;
+	err = falcon_cm_ports(fn);
+	if (err)
+		return err;
 	l->cred = get_current_cred();
 	spin_lock_bh(&cm->lock);
 	if (cm->dead)

@@ -822,6 +822,12 @@ static u8 falcon_cm_win_shift(const struct falcon_cm_msg *m)
 	return shift;
 }
 
+/* The longer of both ends' times, but no longer than any end may set its own. */
+static u64 falcon_cm_rto_ns(u32 own_us, u32 peer_us, u32 most_us)
+{
+	return (u64)max(own_us, min(peer_us, most_us)) * 1000;
+}
+
 /**
  * falcon_cm_agree() - the parameters of a connection, from both sides' words
  * @cfg:	in: this end's settings; out: with what concerns both ends
@@ -844,9 +850,12 @@ void falcon_cm_agree(struct falcon_core_cfg *cfg,
 	cfg->features = own->features & peer->features;
 	cfg->nr_flows = min(own->nr_flows, peer->nr_flows);
 	cfg->mtu = min(own->mtu, peer->mtu);
-	cfg->rto_ns = (u64)max(own->rto_us, peer->rto_us) * 1000;
-	cfg->min_rto_ns = (u64)max(own->min_rto_us, peer->min_rto_us) * 1000;
-	cfg->max_rto_ns = (u64)max(own->max_rto_us, peer->max_rto_us) * 1000;
+	cfg->rto_ns = falcon_cm_rto_ns(own->rto_us, peer->rto_us,
+				       FALCON_RTO_MOST_US);
+	cfg->min_rto_ns = falcon_cm_rto_ns(own->min_rto_us, peer->min_rto_us,
+					   FALCON_RTO_MOST_US);
+	cfg->max_rto_ns = falcon_cm_rto_ns(own->max_rto_us, peer->max_rto_us,
+					   FALCON_MAX_RTO_MOST_US);
 	cfg->tx_rsn = own->rsn;
 	cfg->rx_rsn = peer->rsn;
 	cfg->win_shift = min(falcon_cm_win_shift(own),

@@ -52,6 +52,10 @@ enum falcon_win {
 #define FALCON_LOSS_RACK	BIT(2)
 #define FALCON_LOSS_TLP		BIT(3)
 
+/* The longest initial or smallest RTO, and the longest upper bound, of any end */
+#define FALCON_RTO_MOST_US	10000000
+#define FALCON_MAX_RTO_MOST_US	60000000
+
 /**
  * struct falcon_core_cfg - what the connection manager sets once
  * @cid:		own connection id, in packets received

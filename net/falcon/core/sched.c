@@ -37,10 +37,11 @@ static bool falcon_at_ulp(const struct falcon_txwin *w)
 {
 	const struct falcon_txpkt *base;
 
-	base = list_first_entry_or_null(&w->pkts, struct falcon_txpkt,
-					win_node);
-	return base && (base->state == FALCON_TXPKT_RCVD ||
-			base->state == FALCON_TXPKT_RNR);
+	if (list_empty(&w->pkts))
+		return false;
+	base = list_first_entry(&w->pkts, struct falcon_txpkt, win_node);
+	return base->state == FALCON_TXPKT_RCVD ||
+	       base->state == FALCON_TXPKT_RNR;
 }
 
 /*

@@ -44,13 +44,22 @@ static int falcon_set_flows(struct sock *sk, int val)
 	return 0;
 }
 
+static int falcon_get_user_timeout(const struct sock *sk)
+{
+	return falcon_sk(sk)->user_timeout_ms ? :
+	       READ_ONCE(falcon_sock_net(sk)->sysctl.user_timeout_ms);
+}
+
 static int falcon_set_user_timeout(struct sock *sk, int val)
 {
+	struct falcon_sock *fs = falcon_sk(sk);
+
 	if (val < 0)
 		return -EINVAL;
-	if (falcon_opt_late(sk))
-		return -EISCONN;
-	falcon_sk(sk)->user_timeout_ms = val;
+	fs->user_timeout_ms = val;
+	if (fs->ep && fs->mss)
+		falcon_conn_user_timeout(fs->ep->conn,
+					 falcon_get_user_timeout(sk));
 	return 0;
 }
 
@@ -323,12 +332,6 @@ static int falcon_get_flows(struct sock *sk)
 		return val;
 	return sk->sk_family == AF_INET ? READ_ONCE(sysctl->flows_ipv4) :
 					  READ_ONCE(sysctl->flows_ipv6);
-}
-
-static int falcon_get_user_timeout(const struct sock *sk)
-{
-	return falcon_sk(sk)->user_timeout_ms ? :
-	       READ_ONCE(falcon_sock_net(sk)->sysctl.user_timeout_ms);
 }
 
 /* What it was set up with, or will be unless there is a key */

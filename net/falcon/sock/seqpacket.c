@@ -30,7 +30,10 @@ static int falcon_msg_send_ready(struct sock *sk, long *timeo)
 	return -EPIPE;
 }
 
-/* Waits for memory, of which no wait brings back what the message itself has. */
+/*
+ * Waits for memory, of which no wait brings back what the message itself has, nor
+ * what others have that are being written: something must be under way.
+ */
 static int falcon_msg_wait(struct sock *sk, const struct sk_buff_head *list,
 			   long *timeo)
 {
@@ -39,7 +42,9 @@ static int falcon_msg_wait(struct sock *sk, const struct sk_buff_head *list,
 
 	skb_queue_walk(list, skb)
 		own += skb->truesize;
-	if (own >= READ_ONCE(sk->sk_sndbuf))
+	if (own >= READ_ONCE(sk->sk_sndbuf) ||
+	    (skb_queue_empty(&sk->sk_write_queue) &&
+	     !sk_stream_memory_free(sk)))
 		return -ENOBUFS;
 	return sk_stream_wait_memory(sk, timeo);
 }

@@ -455,8 +455,11 @@ static int falcon_connect_to(struct sock *sk, const struct in6_addr *addr,
 
 	falcon_set_peer(sk, addr, port);
 	err = falcon_connect_start(sk);
-	if (err)
+	if (err) {
 		falcon_forget_peer(sk);
+		if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+			falcon_port_put(sk);
+	}
 	return err;
 }
 
@@ -592,16 +595,22 @@ static void falcon_child_inherit(const struct sock *sk, struct sock *child)
 	const struct inet_sock *inet = inet_sk(sk);
 	struct inet_sock *ninet = inet_sk(child);
 	unsigned long keep = BIT(SOCK_KEEPOPEN) | BIT(SOCK_LINGER) |
-			     BIT(SOCK_LOCALROUTE) | BIT(SOCK_DBG);
+			     BIT(SOCK_LOCALROUTE) | BIT(SOCK_DBG) |
+			     BIT(SOCK_RCVTSTAMP) | BIT(SOCK_RCVTSTAMPNS) |
+			     BIT(SOCK_TSTAMP_NEW) | SK_FLAGS_TIMESTAMP;
 
 	child->sk_type = sk->sk_type;
 	child->sk_protocol = sk->sk_protocol;
 	child->sk_flags |= sk->sk_flags & keep;
+	child->sk_tsflags = sk->sk_tsflags;
+	if (child->sk_flags & SK_FLAGS_TIMESTAMP)
+		net_enable_timestamp();	/* until it is destroyed */
 	child->sk_reuse = sk->sk_reuse;
 	child->sk_reuseport = sk->sk_reuseport;
 	child->sk_ipv6only = sk->sk_ipv6only;
 	child->sk_bound_dev_if = sk->sk_bound_dev_if;
-	child->sk_userlocks = sk->sk_userlocks;
+	/* Nobody has bound its port, which goes with the connection. */
+	child->sk_userlocks = sk->sk_userlocks & ~SOCK_BINDPORT_LOCK;
 	child->sk_priority = sk->sk_priority;
 	child->sk_mark = sk->sk_mark;
 	child->sk_max_pacing_rate = sk->sk_max_pacing_rate;

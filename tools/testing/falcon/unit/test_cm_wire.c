@@ -616,6 +616,21 @@ TEST(wide_windows_are_agreed_9)
 }
 
 /* spec: both ends come to the same parameters, mirrored */
+/* What a peer says of time-outs stays within what an end may set for itself. */
+TEST(no_peer_dictates_endless_timeouts)
+{
+	struct falcon_cm_msg acc = answer_to(&init);
+	struct falcon_core_cfg cfg = { .tx_win = { 1024, 1024 } };
+
+	acc.rto_us = U32_MAX;
+	acc.min_rto_us = U32_MAX;
+	acc.max_rto_us = U32_MAX;
+	falcon_cm_agree(&cfg, &init, &acc);
+	EXPECT_EQ(cfg.rto_ns, FALCON_RTO_MOST_US * 1000ULL);
+	EXPECT_EQ(cfg.min_rto_ns, FALCON_RTO_MOST_US * 1000ULL);
+	EXPECT_EQ(cfg.max_rto_ns, FALCON_MAX_RTO_MOST_US * 1000ULL);
+}
+
 TEST(both_ends_agree)
 {
 	struct falcon_cm_msg acc = answer_to(&init);

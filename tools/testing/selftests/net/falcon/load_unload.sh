@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 
 need_falcon
-need_command falcon_many
+need_command falcon_many python3
 # Namespaces of tests before this one may still be going.
 within 60 modprobe -r falcon || skip_all "falcon is in use, or built in"
 
@@ -65,6 +65,49 @@ with_namespaces_present()
 	ip netns del "$A-late"
 }
 
+# holds NAMESPACE PORT: some program's UDP port
+holds()
+{
+	ip netns exec "$1" python3 -c "
+import signal, socket
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.bind(('::', $2))
+open('$scratch/holds', 'w').close()
+signal.pause()" &
+	holder=$!
+	within 60 test -e "$scratch/holds"
+	rm "$scratch/holds"
+}
+
+# Somebody has a port of Falcon's in one namespace: that has no Falcon meanwhile,
+# the others do.
+a_taken_port_keeps_nobody_else()
+{
+	local holder port
+
+	for port in 1000 4795; do
+		ip netns add "$A-taken"
+		ip -n "$A-taken" link set lo up
+		holds "$A-taken" $port
+		modprobe falcon
+		make_pair
+		transfer 4 -b 100K
+		drop_pair
+		ip netns exec "$A-taken" falcon_xfer -b 100K 127.0.0.1 \
+			2>"$scratch/why" >/dev/null && return 1
+		grep -q "Address already in use" "$scratch/why"
+		kill $holder
+		wait $holder || :
+		ip netns exec "$A-taken" falcon_xfer -l -b 100K &
+		within 60 ip netns exec "$A-taken" falcon_xfer -b 100K \
+			127.0.0.1 >/dev/null 2>&1
+		wait $!
+		ip netns del "$A-taken"
+		within 60 modprobe -r falcon
+	done
+	leaves_nothing_behind
+}
+
 open_sockets_keep_the_module()
 {
 	modprobe falcon
@@ -83,7 +126,7 @@ open_sockets_keep_the_module()
 
 run_tests unloaded_module_leaves_nothing_behind fifty_times \
 	with_traffic_in_between with_namespaces_present \
-	open_sockets_keep_the_module
+	a_taken_port_keeps_nobody_else open_sockets_keep_the_module
 status=$?
 modprobe falcon
 exit $status

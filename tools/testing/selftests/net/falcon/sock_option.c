@@ -179,6 +179,18 @@ static void user_timeout_is_kept(void)
 	CHECK_ERR(set_int(fd, SOL_FALCON, FALCON_USER_TIMEOUT, -1), EINVAL);
 }
 
+static void user_timeout_may_change_at_any_time(void)
+{
+	int client, server;
+
+	sock_pair(&client, &server);
+	OK(set_int(client, IPPROTO_TCP, TCP_USER_TIMEOUT, 4321));
+	CHECK_EQ(get_int(client, IPPROTO_TCP, TCP_USER_TIMEOUT), 4321);
+	send_pattern(client, 1000, 1, 0);
+	recv_pattern(server, 1000, 1, 0);
+	OK(set_int(server, IPPROTO_TCP, TCP_USER_TIMEOUT, 0));
+}
+
 static void weight_may_change_at_any_time(void)
 {
 	int client, server;
@@ -219,18 +231,39 @@ static int stamps_of_a_call(int fd)
  * That of the last packet read, however many a call reads (socket(7)). The kernel
  * begins to stamp packets some time after the option has been set.
  */
-static void time_stamp_comes_once_a_call(void)
+static void stamped(int client, int server)
 {
-	int client, server, stamps = 0, tries;
+	int stamps = 0, tries;
 
-	sock_pair(&client, &server);
-	OK(set_int(server, SOL_SOCKET, SO_TIMESTAMP, 1));
 	for (tries = 0; !stamps && tries < 200; tries++) {
 		send_pattern(client, 16384, 1, 0);
 		stamps = stamps_of_a_call(server);
 		sleep_ms(20);
 	}
 	CHECK_EQ(stamps, 1);
+}
+
+static void time_stamp_comes_once_a_call(void)
+{
+	int client, server;
+
+	sock_pair(&client, &server);
+	OK(set_int(server, SOL_SOCKET, SO_TIMESTAMP, 1));
+	stamped(client, server);
+}
+
+static void accepted_socket_inherits_time_stamps(void)
+{
+	struct addr addr;
+	int listener = sock_listen(&addr, 1), client = sock_new(CLIENT);
+	int server;
+
+	OK(set_int(listener, SOL_SOCKET, SO_TIMESTAMP, 1));
+	OK(connect(client, &addr.sa, addr.len));
+	server = OK(accept(listener, NULL, NULL));
+	CHECK_EQ(get_int(server, SOL_SOCKET, SO_TIMESTAMP), 1);
+	close(listener);
+	stamped(client, server);
 }
 
 static void datagram_sockets_do_not_exist(void)
@@ -254,8 +287,10 @@ const struct sock_test sock_option_tests[] = {
 	     ON_BOTH | ON_FALCON),
 	TEST(security_is_fixed_once_listening, ON_BOTH | ON_FALCON),
 	TEST(user_timeout_is_kept, ON_BOTH | ON_FALCON),
+	TEST(user_timeout_may_change_at_any_time, ON_BOTH | ON_NOT_SCTP),
 	TEST(weight_may_change_at_any_time, ON_BOTH | ON_FALCON),
 	TEST(time_stamp_comes_once_a_call, ON_BOTH | ON_NOT_SCTP),
+	TEST(accepted_socket_inherits_time_stamps, ON_BOTH | ON_NOT_SCTP),
 	TEST(datagram_sockets_do_not_exist, ON_BOTH | ON_FALCON),
 	{ }
 };

@@ -169,6 +169,9 @@ static void connect_without_route_is_unreachable(void)
 		inet_pton(AF_INET6, "2001:db8::1", &addr.in6.sin6_addr);
 	fd = sock_new(CLIENT);
 	CHECK_ERR(connect(fd, &addr.sa, addr.len), ENETUNREACH);
+	/* It has no port from that. */
+	addr_any(&addr, 5001);
+	OK(bind(fd, &addr.sa, addr.len));
 }
 
 static void connect_to_any_reaches_loopback(void)
