@@ -96,6 +96,19 @@ congestion_control_is_one_that_exists()
 	[ "$(read_setting fae)" = swift ]
 }
 
+switches_are_on_or_off()
+{
+	local file=$dir/swift/rtt_smoothing was value
+
+	was=$(cat "$file")
+	for value in 2 255 256; do
+		fails sh -c "echo $value >$file" 2>/dev/null
+	done
+	echo $((1 - was)) >"$file"
+	[ "$(cat "$file")" = $((1 - was)) ]
+	echo "$was" >"$file"
+}
+
 settings_belong_to_a_namespace()
 {
 	write_setting cm_retries 9
@@ -151,6 +164,7 @@ bounds_of_memory_are_not_for_user_namespaces()
 
 run_tests every_setting_is_a_file_with_its_default every_setting_keeps_its_bounds \
 	buffers_are_three_growing_sizes congestion_control_is_one_that_exists \
+	switches_are_on_or_off \
 	settings_belong_to_a_namespace new_connections_heed_the_settings \
 	connections_are_bounded cm_port_can_be_another \
 	bounds_of_memory_are_not_for_user_namespaces
