@@ -26,7 +26,7 @@
  */
 static u64 falcon_ack_wait(const struct falcon_core *c)
 {
-	return c->cfg.ack_coalesce_ns + falcon_turn_wait(c);
+	return c->cfg.ack_coalesce_ns + falcon_answer_wait(c);
 }
 
 static void falcon_ack_start_timer(struct falcon_core *c, u64 now_ns)

@@ -124,7 +124,7 @@ static inline bool falcon_ping_pong(const struct falcon_core *c)
  * What an ACK waits for an answer in ping-pong, which may come from a process:
  * two RTTs, and what machines are late by. A tail loss probe waits as long for it.
  */
-static inline u64 falcon_turn_wait(const struct falcon_core *c)
+static inline u64 falcon_answer_wait(const struct falcon_core *c)
 {
 	return falcon_ping_pong(c) ? 2 * c->srtt_ns + c->cfg.ack_slack_ns : 0;
 }

@@ -307,7 +307,7 @@ static u64 falcon_tlp_wait(const struct falcon_core *c)
 		return falcon_rto(c, 0) / 2;
 	wait = max_t(u64, TLP_MIN_NS,
 		     falcon_answer_time(c) + c->cfg.ack_coalesce_ns);
-	wait += falcon_turn_wait(c);
+	wait += falcon_answer_wait(c);
 	return (wait + c->cfg.ack_slack_ns) << c->tlp_patience;
 }
 

@@ -615,8 +615,7 @@ TEST(wide_windows_are_agreed_9)
 		}
 }
 
-/* spec: both ends come to the same parameters, mirrored */
-/* What a peer says of time-outs stays within what an end may set for itself. */
+/* spec: what a peer says of time-outs stays within what an end may set for itself. */
 TEST(no_peer_dictates_endless_timeouts)
 {
 	struct falcon_cm_msg acc = answer_to(&init);
@@ -631,6 +630,7 @@ TEST(no_peer_dictates_endless_timeouts)
 	EXPECT_EQ(cfg.max_rto_ns, FALCON_MAX_RTO_MOST_US * 1000ULL);
 }
 
+/* spec: both ends come to the same parameters, mirrored */
 TEST(both_ends_agree)
 {
 	struct falcon_cm_msg acc = answer_to(&init);
