@@ -156,20 +156,32 @@ static void blocking_connect_obeys_sndtimeo(void)
 	CHECK_WAITED(start, 200);
 }
 
+/* A socket, and an address that nothing leads to */
+static int without_route(struct addr *addr)
+{
+	fresh_net();
+	addr_server(addr, 5000);
+	if (params.family == AF_INET)
+		inet_pton(AF_INET, "192.0.2.1", &addr->in.sin_addr);
+	else
+		inet_pton(AF_INET6, "2001:db8::1", &addr->in6.sin6_addr);
+	return sock_new(CLIENT);
+}
+
 static void connect_without_route_is_unreachable(void)
 {
 	struct addr addr;
-	int fd;
+	int fd = without_route(&addr);
 
-	fresh_net();
-	addr_server(&addr, 5000);
-	if (params.family == AF_INET)
-		inet_pton(AF_INET, "192.0.2.1", &addr.in.sin_addr);
-	else
-		inet_pton(AF_INET6, "2001:db8::1", &addr.in6.sin6_addr);
-	fd = sock_new(CLIENT);
 	CHECK_ERR(connect(fd, &addr.sa, addr.len), ENETUNREACH);
-	/* It has no port from that. */
+}
+
+static void failed_connect_takes_no_port(void)
+{
+	struct addr addr;
+	int fd = without_route(&addr);
+
+	CHECK_ERR(connect(fd, &addr.sa, addr.len), ENETUNREACH);
 	addr_any(&addr, 5001);
 	OK(bind(fd, &addr.sa, addr.len));
 }
@@ -825,6 +837,7 @@ const struct sock_test sock_setup_tests[] = {
 	TEST(connect_without_answer_times_out, ON_BOTH | ON_NOT_SCTP),
 	TEST(blocking_connect_obeys_sndtimeo, ON_BOTH | ON_NOT_SCTP),
 	TEST(connect_without_route_is_unreachable, ON_BOTH),
+	TEST(failed_connect_takes_no_port, ON_BOTH | ON_NOT_SCTP),
 	TEST(connect_to_any_reaches_loopback, ON_BOTH | ON_NOT_SCTP),
 	TEST(connect_checks_the_address, ON_BOTH | ON_NOT_SCTP),
 	TEST(connect_of_listener_fails, ON_BOTH),
