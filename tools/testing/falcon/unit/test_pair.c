@@ -159,7 +159,7 @@ static void lives(enum life life, u32 some)
  */
 TEST(pair_every_transaction_completes_once_and_in_order)
 {
-	lives(LIFE_FULL, 4000);
+	lives(LIFE_FULL, 10000);
 	EXPECT_EQ(dead, 0);
 	EXPECT_EQ(timed_out, 0);
 }
