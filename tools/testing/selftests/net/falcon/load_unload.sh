@@ -88,7 +88,7 @@ a_taken_port_keeps_nobody_else()
 	for port in 1000 4795; do
 		ip netns add "$A-taken"
 		ip -n "$A-taken" link set lo up
-		holds "$A-taken" $port
+		holds "$A-taken" "$port"
 		modprobe falcon
 		make_pair
 		transfer 4 -b 100K
@@ -96,8 +96,8 @@ a_taken_port_keeps_nobody_else()
 		ip netns exec "$A-taken" falcon_xfer -b 100K 127.0.0.1 \
 			2>"$scratch/why" >/dev/null && return 1
 		grep -q "Address already in use" "$scratch/why"
-		kill $holder
-		wait $holder || :
+		kill "$holder"
+		wait "$holder" || :
 		ip netns exec "$A-taken" falcon_xfer -l -b 100K &
 		within 60 ip netns exec "$A-taken" falcon_xfer -b 100K \
 			127.0.0.1 >/dev/null 2>&1
