@@ -8,6 +8,7 @@
  * older than ours.
  */
 #include <linux/bits.h>
+#include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include "fae.h"
@@ -391,7 +392,8 @@ static void falcon_rtt_average(struct falcon_core *c, u64 rtt)
 	u64 off = rtt > c->srtt_ns ? rtt - c->srtt_ns : c->srtt_ns - rtt;
 
 	if (c->srtt_ns) {
-		c->rttvar_ns = c->rttvar_ns - c->rttvar_ns / 4 + off / 4;
+		off = c->rttvar_ns - c->rttvar_ns / 4 + off / 4;
+		c->rttvar_ns = min_t(u64, off, U32_MAX);
 		c->srtt_ns = c->srtt_ns - c->srtt_ns / 8 + rtt / 8;
 	} else {
 		c->srtt_ns = rtt;

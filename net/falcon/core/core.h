@@ -517,7 +517,8 @@ struct falcon_core {
 	struct list_head rnr;		/* push data waiting out an RNR */
 	u64 rto_ns;
 	u64 srtt_ns;
-	u64 rttvar_ns;			/* mean deviation from srtt_ns */
+	u32 rttvar_ns;			/* mean deviation from srtt_ns */
+	u32 tlp_calm;			/* when tlp_patience falls, ms */
 	u64 min_rtt_ns;
 	u64 tlp_due_ns;
 	u64 last_rx_ns;			/* last valid packet of the peer */

@@ -19,6 +19,8 @@
 #define TLP_MIN_NS	50000u
 #define TLP_PROBES	2
 #define TLP_MAX_PATIENCE 5
+#define TLP_CALM_SHIFT	20		/* ns to ms, nearly */
+#define TLP_CALM	1000
 #define MAX_BACKOFF	16
 #define BURST_NS	FALCON_TX_WIN_MAX /* sent_ns rises through a burst */
 #define RACK_MAX_QUARTERS 4
@@ -290,7 +292,7 @@ static u64 falcon_tlp_due(const struct falcon_core *c)
 /* By when an answer is due: two RTTs, or more if they vary (RFC 6298). */
 static u64 falcon_answer_time(const struct falcon_core *c)
 {
-	return c->srtt_ns + max(c->srtt_ns, 4 * c->rttvar_ns);
+	return c->srtt_ns + max(c->srtt_ns, 4ULL * c->rttvar_ns);
 }
 
 /*
@@ -311,9 +313,13 @@ static u64 falcon_tlp_wait(const struct falcon_core *c)
 	return (wait + c->cfg.ack_slack_ns) << c->tlp_patience;
 }
 
-/* Of @p that is delivered. A probe that was needed: silence does mean loss. */
+/*
+ * Of @p that is delivered. A probe that was needed: silence does mean loss. A
+ * second without needless ones takes back one doubling.
+ */
 static void falcon_tlp_learn(struct falcon_core *c,
-			     const struct falcon_txpkt *p, bool spurious)
+			     const struct falcon_txpkt *p, bool spurious,
+			     u64 now_ns)
 {
 	if (!(p->flags & FALCON_TXF_RETX) || p->reason != FALCON_RETX_TLP)
 		return;
@@ -321,6 +327,17 @@ static void falcon_tlp_learn(struct falcon_core *c,
 		c->tlp_patience = 0;
 	else if (c->tlp_patience < TLP_MAX_PATIENCE)
 		c->tlp_patience++;
+	c->tlp_calm = (u32)(now_ns >> TLP_CALM_SHIFT) + TLP_CALM;
+}
+
+static void falcon_tlp_forget(struct falcon_core *c, u64 now_ns)
+{
+	u32 now = now_ns >> TLP_CALM_SHIFT;
+
+	if (!c->tlp_patience || falcon_before(now, c->tlp_calm))
+		return;
+	c->tlp_patience--;
+	c->tlp_calm = now + TLP_CALM;
 }
 
 /* What waits for its departure, under pacing, cannot be answered yet. */
@@ -331,6 +348,7 @@ static void falcon_tlp_arm(struct falcon_core *c, u64 now_ns)
 
 	if (!(c->cfg.loss & FALCON_LOSS_TLP) || c->tlp_probes >= TLP_PROBES)
 		return;
+	falcon_tlp_forget(c, now_ns);
 	for (i = 0; i < c->cfg.nr_flows; i++)
 		from = max(from, c->flow[i].last_depart_ns);
 	c->tlp_due_ns = from + (falcon_tlp_wait(c) << c->tlp_probes);
@@ -433,7 +451,7 @@ void falcon_loss_delivered(struct falcon_core *c, struct falcon_txpkt *p,
 	c->progress = true;
 	f->progress_ns = now_ns;
 	f->rto_streak = 0;
-	falcon_tlp_learn(c, p, spurious);
+	falcon_tlp_learn(c, p, spurious, now_ns);
 	if (spurious) {
 		c->stats.spurious++;
 		falcon_rack_widen(c, f, now_ns);

@@ -587,6 +587,39 @@ static u32 probes_of_a_held_packet(void)
 	return sent;
 }
 
+/* How long the next probe waits, of a push whose answer comes in time */
+static u64 probe_wait(void)
+{
+	u64 wait;
+
+	solo_push(&s, 1);
+	solo_flush(&s);
+	wait = falcon_core_next_timer(&s.c) - s.now;
+	s.now += RTT;
+	s.rtt_ns = RTT;
+	solo_back(&s, 0, s.c.tx[DATA].next);
+	return wait;
+}
+
+/* spec: 9.1.4+8 a second of calm takes back one doubling */
+TEST(tlp_forgets_a_peer_that_held_9_1_4)
+{
+	u64 first, calm;
+	u32 i;
+
+	sent(FALCON_LOSS_TLP, 0);
+	first = probe_wait();
+	probes_of_a_held_packet();
+	probes_of_a_held_packet();
+	EXPECT_GT(probe_wait(), 3 * first);
+	for (i = 0; i < 2; i++) {
+		s.now += 1100 * MS;
+		probe_wait();
+	}
+	calm = probe_wait();
+	EXPECT_LT(calm, 2 * first);
+}
+
 /*
  * spec: 9.1.4+8 needless probes double the wait, a probe that was needed ends
  * that
