@@ -108,7 +108,7 @@ deleted_with_half_open_set_ups()
 	within 20 have_left 2
 	expect "$(ended setup)" -eq 3 "set-ups that it took along"
 	no_more_exits
-	modprobe -r falcon_echo
+	rmmod falcon_echo	# and nothing that it depends on
 }
 
 four_transfers()
