@@ -73,7 +73,9 @@ streams_and_messages_arrive()
 }
 
 # The wire between the counters of two machines has some delay, and none below
-# zero, which the difference of their counters would soon give.
+# zero, which the difference of their counters would soon give. Both figures are
+# averages, of which one may still be up while the other is down again after one of
+# the machines has stood still: a tenth may be so.
 delay_of_the_wire_is_plausible()
 {
 	local trace=/sys/kernel/tracing
@@ -91,7 +93,7 @@ delay_of_the_wire_is_plausible()
 		n++
 		if (delay > rtt) wrong++ }
 		END { print "# " n " samples, " wrong + 0 " above the round trip"
-			exit !n || wrong }' "$scratch/samples"
+			exit !n || wrong * 10 > n }' "$scratch/samples"
 }
 
 port_goes()
