@@ -13,6 +13,9 @@ PATH=$top/build/selftests/net/falcon:$PATH
 # shellcheck source=tools/testing/selftests/net/falcon/lib.sh
 . "$top/tools/testing/selftests/net/falcon/lib.sh"
 
+# shellcheck source=tools/testing/falcon/bench/goal.sh
+. "$top/tools/testing/falcon/bench/goal.sh"
+
 ROUNDS=${ROUNDS:-3}
 MIB=${MIB:-32}
 
@@ -68,17 +71,6 @@ ratio()
 percent()
 {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f %%", b ? 100 * a / b : 0 }'
-}
-
-# goal WHAT VALUE OPERATOR LIMIT: the figure, and whether it is what is aimed at.
-# A benchmark fails if it cannot measure, not if it measures little.
-goal()
-{
-	local verdict
-
-	verdict=$(awk -v v="$2" -v l="$4" -v op="$3" 'BEGIN {
-		print (op == ">=" ? v + 0 >= l : v + 0 <= l) ? "met" : "missed" }')
-	printf '%-26s %s (goal: %s %s, %s)\n' "$1" "$2" "$3" "$4" "$verdict"
 }
 
 header()
