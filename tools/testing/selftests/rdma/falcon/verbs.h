@@ -66,6 +66,7 @@ int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer);
 int vqp_to_rts(struct ibv_qp *qp);
 int vqp_to_rts_rnr(struct ibv_qp *qp, uint8_t rnr_retry);
 int vqp_to_rts_again(struct ibv_qp *qp);
+bool vah_back(struct ibv_ah_attr *attr);
 bool vqp_ud_to_rts(struct ibv_qp *qp);
 bool vqp_connect(struct vqp *a, struct vqp *b);
 void *vdlsym(const char *name);

@@ -193,6 +193,17 @@ int vqp_to_init(struct ibv_qp *qp)
 			     IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
+/* The way to this very device, where most tests have both ends */
+bool vah_back(struct ibv_ah_attr *attr)
+{
+	*attr = (struct ibv_ah_attr) {
+		.is_global	= 1,
+		.port_num	= 1,
+		.grh = { .sgid_index = vgid, .hop_limit = 64 },
+	};
+	return !ibv_query_gid(vctx, 1, vgid, &attr->grh.dgid);
+}
+
 int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer)
 {
 	struct ibv_qp_attr attr = {
@@ -201,17 +212,9 @@ int vqp_to_rtr(struct ibv_qp *qp, uint32_t peer)
 		.dest_qp_num		= peer,
 		.max_dest_rd_atomic	= 4,
 		.min_rnr_timer		= 1,
-		.ah_attr = {
-			.is_global	= 1,
-			.port_num	= 1,
-			.grh = {
-				.sgid_index	= vgid,
-				.hop_limit	= 64,
-			},
-		},
 	};
 
-	if (ibv_query_gid(vctx, 1, vgid, &attr.ah_attr.grh.dgid))
+	if (!vah_back(&attr.ah_attr))
 		return -1;
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
 			     IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |

@@ -426,13 +426,8 @@ static int xrc_connect(struct ibv_qp *qp, uint32_t peer, int rtr, int rts)
 		.timeout		= 14,
 		.retry_cnt		= 7,
 		.rnr_retry		= 7,
-		.ah_attr = {
-			.is_global	= 1,
-			.port_num	= 1,
-			.grh = { .sgid_index = vgid, .hop_limit = 64 },
-		},
 	};
-	int err = ibv_query_gid(vctx, 1, vgid, &attr.ah_attr.grh.dgid);
+	int err = vah_back(&attr.ah_attr) ? 0 : -1;
 
 	if (!err)
 		err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |

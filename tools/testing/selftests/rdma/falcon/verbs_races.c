@@ -112,14 +112,11 @@ static bool send_datagrams(struct vqp *v, struct ibv_ah *ah)
 
 static void *sender(void *ok)
 {
-	struct ibv_ah_attr attr = {
-		.is_global = 1, .port_num = 1,
-		.grh = { .sgid_index = vgid, .hop_limit = 64 },
-	};
 	struct ibv_ah *ah = NULL;
+	struct ibv_ah_attr attr;
 	struct vqp v;
 
-	if (!ibv_query_gid(vctx, 1, vgid, &attr.grh.dgid))
+	if (vah_back(&attr))
 		ah = ibv_create_ah(vpd, &attr);
 	if (!ah || !vqp_open(&v, IBV_QPT_UD, LEN) || !vqp_ud_to_rts(v.qp))
 		return NULL;

@@ -134,14 +134,9 @@ static int modify(struct ibv_qp *qp, enum ibv_qp_state from,
 		.rnr_retry		= 7,
 		.max_rd_atomic		= 4,
 		.max_dest_rd_atomic	= 4,
-		.ah_attr = {
-			.is_global	= 1,
-			.port_num	= 1,
-			.grh = { .sgid_index = vgid, .hop_limit = 64 },
-		},
 	};
 
-	if (ibv_query_gid(vctx, 1, vgid, &attr.ah_attr.grh.dgid))
+	if (!vah_back(&attr.ah_attr))
 		return -1;
 	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | mask);
 }
@@ -253,6 +248,22 @@ static bool every_transition_is_as_the_table_has_it(void)
 	return finish();
 }
 
+/* @check: of every kind, each step upwards that has attributes */
+static bool every_step_up(bool (*check)(const struct kind *k,
+					enum ibv_qp_state from,
+					enum ibv_qp_state to))
+{
+	size_t i;
+
+	CHECK(prepare());
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		CHECK(check(&kinds[i], IBV_QPS_RESET, IBV_QPS_INIT));
+		CHECK(check(&kinds[i], IBV_QPS_INIT, IBV_QPS_RTR));
+		CHECK(check(&kinds[i], IBV_QPS_RTR, IBV_QPS_RTS));
+	}
+	return finish();
+}
+
 /* Each attribute that it needs is left out, one by one. */
 static bool misses(const struct kind *k, enum ibv_qp_state from,
 		   enum ibv_qp_state to)
@@ -277,15 +288,7 @@ static bool misses(const struct kind *k, enum ibv_qp_state from,
 
 static bool no_required_attribute_can_be_missing(void)
 {
-	size_t i;
-
-	CHECK(prepare());
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		CHECK(misses(&kinds[i], IBV_QPS_RESET, IBV_QPS_INIT));
-		CHECK(misses(&kinds[i], IBV_QPS_INIT, IBV_QPS_RTR));
-		CHECK(misses(&kinds[i], IBV_QPS_RTR, IBV_QPS_RTS));
-	}
-	return finish();
+	return every_step_up(misses);
 }
 
 /*
@@ -318,15 +321,7 @@ static bool refuses_others(const struct kind *k, enum ibv_qp_state from,
 
 static bool attributes_of_another_step_are_refused(void)
 {
-	size_t i;
-
-	CHECK(prepare());
-	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
-		CHECK(refuses_others(&kinds[i], IBV_QPS_RESET, IBV_QPS_INIT));
-		CHECK(refuses_others(&kinds[i], IBV_QPS_INIT, IBV_QPS_RTR));
-		CHECK(refuses_others(&kinds[i], IBV_QPS_RTR, IBV_QPS_RTS));
-	}
-	return finish();
+	return every_step_up(refuses_others);
 }
 
 int states_main(void)
