@@ -36,11 +36,17 @@ begin_transfer()
 	within 30 established
 }
 
-end_transfer()
+# It lives, and the rest of it arrives.
+finish_transfer()
 {
 	kill -0 "$transfer"
 	rm "$scratch/slow"
 	wait "$transfer"
+}
+
+end_transfer()
+{
+	finish_transfer
 	expect "$(counter "$A" conn_aborted)" -eq 0 "connections that died"
 	expect "$(counter "$B" conn_aborted)" -eq 0 "connections that died"
 }
@@ -318,9 +324,7 @@ a_reset_that_comes_again_is_refused()
 		begin_transfer 4"
 	expect $(($(counter "$B" cm_bad_auth) + $(counter "$B" cm_bad_nonce))) \
 		-ge "$thrown" "refused"
-	kill -0 "$transfer"
-	rm "$scratch/slow"
-	wait "$transfer"
+	finish_transfer
 	expect "$(counter "$B" conn_aborted)" -eq 1 "connections that died"
 	drop_pair
 }
