@@ -345,7 +345,8 @@ static void falcon_udp_close(struct socket **res)
  * A kernel without IPv6 has only the other one.
  *
  * Context: process, may sleep.
- * Return: 0; -EADDRINUSE: somebody else has the port; or another errno.
+ * Return: 0; -EADDRINUSE: somebody else has the port; or another errno. Then
+ * falcon_udp_net_exit() closes what is open.
  */
 int falcon_udp_net_init(struct falcon_net *fn)
 {
@@ -355,11 +356,7 @@ int falcon_udp_net_init(struct falcon_net *fn)
 	if (err)
 		return err;
 	err = falcon_udp_open(fn, AF_INET6, &fn->psp_sk[1]);
-	if (err && err != -EAFNOSUPPORT) {
-		falcon_udp_net_exit(fn);
-		return err;
-	}
-	return 0;
+	return err == -EAFNOSUPPORT ? 0 : err;
 }
 
 /**

@@ -53,15 +53,16 @@ static bool falcon_at_ulp(const struct falcon_txwin *w)
 static bool falcon_fcwnd_open(const struct falcon_core *c, u8 type, u32 off,
 			      bool retx)
 {
+	u32 fcwnd = falcon_flow_fcwnd_total(c);
 	u8 win = falcon_type_win(type);
 
-	if (off < falcon_flow_fcwnd_total(c) && !c->cfg.gate_flight)
-		return true;
-	if (!c->cfg.gate_flight && (type != FALCON_PKT_PULL_DATA ||
-				    !falcon_at_ulp(&c->tx[win])))
-		return false;
-	return (retx && !off) ||
-	       falcon_flow_outstanding(c, win) < falcon_flow_fcwnd_total(c);
+	if (!c->cfg.gate_flight) {
+		if (off < fcwnd)
+			return true;
+		if (type != FALCON_PKT_PULL_DATA || !falcon_at_ulp(&c->tx[win]))
+			return false;
+	}
+	return (retx && !off) || falcon_flow_outstanding(c, win) < fcwnd;
 }
 
 static u32 falcon_tx_size(const struct falcon_core *c, u8 type)

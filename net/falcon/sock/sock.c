@@ -101,6 +101,13 @@ static void falcon_sock_wake_all(struct sock *sk)
 		      POLL_HUP : POLL_IN);
 }
 
+/* A port that nobody has bound goes with the connection, or the attempt at one. */
+static void falcon_sock_unbind(struct sock *sk)
+{
+	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
+		falcon_port_put(sk);
+}
+
 /* Both directions are over. What was received stays to be read. */
 static void falcon_sock_over(struct sock *sk, int code)
 {
@@ -109,9 +116,7 @@ static void falcon_sock_over(struct sock *sk, int code)
 	inet_sk_set_state(sk, TCP_CLOSE);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	falcon_sock_part(sk, code);
-	/* A port that nobody has bound goes with the connection. */
-	if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
-		falcon_port_put(sk);
+	falcon_sock_unbind(sk);
 	if (sock_flag(sk, SOCK_DEAD))
 		falcon_sock_destroy(sk);
 }
@@ -457,8 +462,7 @@ static int falcon_connect_to(struct sock *sk, const struct in6_addr *addr,
 	err = falcon_connect_start(sk);
 	if (err) {
 		falcon_forget_peer(sk);
-		if (!(sk->sk_userlocks & SOCK_BINDPORT_LOCK))
-			falcon_port_put(sk);
+		falcon_sock_unbind(sk);
 	}
 	return err;
 }
