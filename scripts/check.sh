@@ -8,8 +8,10 @@
 # in one VM with that kernel; "hosts:KERNEL" those that need two machines, in two.
 # Each installs what it misses, and leaves build/tests/SUITE.tap.  TESTS selects
 # kselftests.  VM_TIMEOUT is the seconds that one VM may take, enough for all of
-# them in an emulated machine; the last minutes of it are for boot, leak scan and
-# halt.  FULL=1 and LONG=1 make some tests larger, as their heads say.
+# them in an emulated machine, and ten hours for a kernel with checkers; the last
+# minutes of it are for boot, leak scan and halt.  What it does not suffice for has
+# failed, or is skipped with TEST_PARTIAL=1.  FULL=1 and LONG=1 make some tests
+# larger, as their heads say.
 
 set -euo pipefail
 
@@ -23,7 +25,7 @@ cd "$top"
 }
 
 # What single tests take from the environment
-for_tests=(FULL LONG N NUMBER CONNS ENTRIES PATIENCE PERCENTS WIRE_MS)
+for_tests=(TEST_PARTIAL FULL LONG N NUMBER CONNS ENTRIES PATIENCE PERCENTS WIRE_MS)
 
 unit()
 {
@@ -63,8 +65,11 @@ build_for_vm()
 # boot KERNEL NAME OPTION...: runs the tests there
 boot()
 {
-	local kernel=$1 name=$2 limit=${VM_TIMEOUT:-9000} knob
+	local kernel=$1 name=$2 limit=${VM_TIMEOUT:-14400} knob
 
+	case $kernel in
+	*debug*) limit=${VM_TIMEOUT:-36000} ;;
+	esac
 	shift 2
 	build_for_vm "$kernel" || return
 	for knob in "${for_tests[@]}"; do

@@ -8,9 +8,9 @@
 # a test, the test's own output before it as comments; a log of each goes to
 # /out.  TESTS is a shell pattern or a part of directory/NAME.  A directory's
 # "settings" file may say timeout=SECONDS (for one test, default 120).  When
-# TEST_BUDGET seconds are over, what is left is skipped, and said to be.  A test
-# that fails gets TEST_RETRIES more tries, unless it is the kernel that warned:
-# an emulated machine stands still now and then.
+# TEST_BUDGET seconds are over, what is left has failed; with TEST_PARTIAL=1 it is
+# skipped, and said to be.  A test that fails gets TEST_RETRIES more tries, unless
+# it is the kernel that warned: an emulated machine stands still now and then.
 
 # shellcheck source=tools/testing/vm/lib.sh
 . "$FALCON_TOP/tools/testing/vm/lib.sh"
@@ -73,6 +73,17 @@ result()
 	esac
 }
 
+# out_of_time NAME WHY: a run that is to be whole is not.
+out_of_time()
+{
+	if [ "${TEST_PARTIAL:-0}" = 1 ]; then
+		result 4 "$1" "$2"
+	else
+		echo "# $1: $2"
+		result 1 "$1"
+	fi
+}
+
 # Seconds for one test of a directory; checkers make a kernel slow.
 limit_of()
 {
@@ -124,12 +135,12 @@ run_test()
 	while :; do
 		left=$((${TEST_BUDGET:-$((SECONDS + limit))} - SECONDS))
 		if [ $left -le 0 ]; then
-			result 4 "$test" "no time left"
+			out_of_time "$test" "no time left"
 			return
 		fi
 		attempt "$test" $((left < limit ? left : limit))
 		if [ "$status" -eq 124 ] && [ $left -lt "$limit" ]; then
-			result 4 "$test" "not done in the time left"
+			out_of_time "$test" "not done in the time left"
 			return
 		fi
 		case $status in
