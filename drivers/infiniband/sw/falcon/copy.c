@@ -270,6 +270,7 @@ static struct sk_buff *fal_seg_skb_frags(struct fal_qp *qp, struct ib_pd *pd,
 {
 	struct sk_buff *skb = fal_skb_alloc(priv, fal_hdr_len(h->op), 0);
 
+	*status = IB_WC_SUCCESS;
 	*err = -ENOMEM;
 	if (!skb)
 		return NULL;
@@ -298,6 +299,7 @@ static struct sk_buff *fal_seg_skb_copy(struct fal_qp *qp, struct ib_pd *pd,
 	struct sk_buff *skb;
 	int err = 0;
 
+	*status = IB_WC_SUCCESS;
 	skb = fal_skb_alloc(priv, hdr, len + h->pad);
 	if (!skb)
 		return NULL;
@@ -338,7 +340,6 @@ struct sk_buff *fal_seg_skb(struct fal_qp *qp, struct ib_pd *pd,
 	struct sk_buff *skb;
 	int err;
 
-	*status = IB_WC_SUCCESS;
 	if (len > FAL_COPY_MAX) {
 		skb = fal_seg_skb_frags(qp, pd, sge, num_sge, off, len, access,
 					priv, h, status, &err);
