@@ -389,6 +389,7 @@ static bool fal_rq_move(struct fal_rq *rq, struct fal_ring *ring)
 	return true;
 }
 
+/* To @max_wr, which can be. */
 static int fal_srq_resize(struct fal_srq *srq, u32 max_wr,
 			  struct ib_udata *udata)
 {
@@ -396,8 +397,6 @@ static int fal_srq_resize(struct fal_srq *srq, u32 max_wr,
 	struct fal_ring ring;
 	int err;
 
-	if (!max_wr || max_wr > FAL_MAX_WR)
-		return -EINVAL;
 	err = fal_ring_alloc(&ring, roundup_pow_of_two(max_wr), rq->ring.stride,
 			     udata);
 	if (err)
@@ -425,8 +424,14 @@ int fal_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	struct fal_rq *rq = &to_fal_srq(ibsrq)->rq;
 	int err = 0;
 
-	if (mask & IB_SRQ_MAX_WR)
+	if (mask & IB_SRQ_MAX_WR) {
+		/* Both or none: who is told of an error keeps its ring. */
+		if (!attr->max_wr || attr->max_wr > FAL_MAX_WR ||
+		    (mask & IB_SRQ_LIMIT &&
+		     attr->srq_limit > roundup_pow_of_two(attr->max_wr)))
+			return -EINVAL;
 		err = fal_srq_resize(to_fal_srq(ibsrq), attr->max_wr, udata);
+	}
 	if (err || !(mask & IB_SRQ_LIMIT))
 		return err;
 	spin_lock_irq(&rq->lock);

@@ -616,6 +616,28 @@ static bool srq_is_not_resized_below_its_use(void)
 	return true;
 }
 
+/* Both or nothing: what is posted after a refusal is found. */
+static bool srq_is_as_it_was_when_a_limit_is_refused(void)
+{
+	struct ibv_srq_attr attr = { .max_wr = 64, .srq_limit = 1000 };
+	int both = IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT;
+	struct ibv_srq *srq;
+	struct vqp a, b;
+
+	CHECK(open_srq(&b, &srq, 16) && vqp_open(&a, IBV_QPT_RC, 4096));
+	CHECK(vqp_connect(&a, &b));
+	CHECK(ibv_modify_srq(srq, &attr, both) == EINVAL);
+	CHECK(size_of_srq(srq) == 16);
+	CHECK(!post_srq(srq, 0, 5) && takes(&a, &b, 0, 5));
+	attr.srq_limit = 64;
+	CHECK(!ibv_modify_srq(srq, &attr, both) && size_of_srq(srq) == 64);
+	CHECK(!post_srq(srq, 5, 60) && takes(&a, &b, 5, 60));
+	vqp_close(&a);
+	vqp_close(&b);
+	CHECK(!ibv_destroy_srq(srq));
+	return true;
+}
+
 static bool windows_of_a_region_keep_it(void)
 {
 	struct ibv_mw_bind bind = { .wr_id = 3, .send_flags = IBV_SEND_SIGNALED };
@@ -731,6 +753,7 @@ int objects_main(void)
 		T(xrc_queue_goes_amid_a_message),
 		T(resized_srq_keeps_what_is_posted),
 		T(srq_is_not_resized_below_its_use),
+		T(srq_is_as_it_was_when_a_limit_is_refused),
 		T(windows_of_a_region_keep_it),
 		T(full_completion_queue_says_so),
 		T(modes_that_do_not_go_together_are_refused),
