@@ -692,6 +692,20 @@ void fal_eng_to_rts(struct fal_qp *qp)
 }
 
 /**
+ * fal_eng_from_sqe() - a queue pair of datagrams is to send again
+ * @qp:	queue pair in SQE
+ *
+ * When it returns all that was posted behind the request that failed is flushed.
+ */
+void fal_eng_from_sqe(struct fal_qp *qp)
+{
+	/* SQE is set, and the queue flushed, in one go under this lock. */
+	spin_lock_bh(&qp->eng.lock);
+	qp->eng.halted = false;
+	spin_unlock_bh(&qp->eng.lock);
+}
+
+/**
  * fal_eng_to_sqd() - a queue pair drains its send queue
  * @qp:	queue pair
  *
@@ -720,7 +734,7 @@ void fal_eng_to_err(struct fal_qp *qp)
  * @qp:	queue pair
  *
  * Context: process, may sleep. When it returns nothing of the engine refers to
- * @qp.
+ * @qp, but for whoever holds it.
  */
 void fal_eng_to_reset(struct fal_qp *qp)
 {
@@ -741,6 +755,20 @@ void fal_eng_to_reset(struct fal_qp *qp)
 	fal_ud_forget(qp);
 	tasklet_kill(&eng->tasklet);
 	fal_resp_reset(qp);
+}
+
+/**
+ * fal_eng_qp_exit() - a queue pair goes
+ * @qp:	queue pair in RESET that nobody holds any more
+ *
+ * Whoever held it may have found more to do, and left that to the retry, after
+ * fal_eng_to_reset().
+ *
+ * Context: process, may sleep.
+ */
+void fal_eng_qp_exit(struct fal_qp *qp)
+{
+	cancel_delayed_work_sync(&qp->eng.retry);
 }
 
 /**

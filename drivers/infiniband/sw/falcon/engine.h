@@ -152,6 +152,9 @@ enum fal_rx_msg {
  * @rx_rmsn:	next RMSN that completes a receive request
  * @rx_taken:	weak ordering: next RMSN that has no receive request yet
  * @rx_bytes:	of the WRITE that is being received
+ * @rx_bad:	a packet of that WRITE, or of what was received last, was refused
+ * @rx_first:	weak ordering: of @rx_seen, which begin a message
+ * @rx_failed:	weak ordering: of @rx_seen, which were refused
  * @rnr:	@rx_sn was answered "not ready"; later ones come again as well
  * @msg:	enum fal_rx_msg that is being received
  * @nr_slots:	entries of @slots
@@ -199,6 +202,9 @@ struct fal_qp_eng {
 	u32 rx_rmsn;
 	u32 rx_taken;
 	u32 rx_bytes;
+	bool rx_bad;
+	DECLARE_BITMAP(rx_first, FAL_SN_WINDOW);
+	DECLARE_BITMAP(rx_failed, FAL_SN_WINDOW);
 	bool rnr;
 	u8 msg;
 	u32 nr_slots;
@@ -284,7 +290,8 @@ void fal_resp_flush(struct fal_qp *qp);
 void fal_resp_reset(struct fal_qp *qp);
 
 /* ud.c */
-bool fal_ud_send(struct fal_qp *qp, struct fal_swqe *wqe);
+bool fal_ud_send(struct fal_qp *qp, const struct fal_swqe *wqe,
+		 enum ib_wc_status *status);
 void fal_ud_forget(struct fal_qp *qp);
 int fal_ud_request(struct fal_dev *dev, struct falcon_conn *conn,
 		   const struct falcon_cm_params *req,

@@ -522,6 +522,7 @@ struct fal_qp *fal_qp_get(struct fal_dev *dev, u32 qpn);
 bool fal_qp_hold(struct fal_qp *qp);
 void fal_qp_put(struct fal_qp *qp);
 bool fal_qp_set_error(struct fal_qp *qp);
+void fal_qp_set_sqe(struct fal_qp *qp);
 void fal_qp_event(struct fal_qp *qp, enum ib_event_type event);
 
 /* mr.c */
@@ -543,8 +544,10 @@ enum ib_wc_status fal_mw_bind(struct fal_qp *qp, struct fal_swqe *wqe);
 int fal_eng_dev_init(struct fal_dev *dev);
 void fal_eng_dev_exit(struct fal_dev *dev);
 int fal_eng_qp_init(struct fal_qp *qp);
+void fal_eng_qp_exit(struct fal_qp *qp);
 int fal_eng_to_rtr(struct fal_qp *qp);
 void fal_eng_to_rts(struct fal_qp *qp);
+void fal_eng_from_sqe(struct fal_qp *qp);
 void fal_eng_to_sqd(struct fal_qp *qp);
 void fal_eng_to_err(struct fal_qp *qp);
 void fal_eng_to_reset(struct fal_qp *qp);

@@ -106,6 +106,24 @@ bool fal_qp_set_error(struct fal_qp *qp)
 	return moved;
 }
 
+/**
+ * fal_qp_set_sqe - a send request of a queue pair of datagrams has failed
+ * @qp:	held
+ *
+ * It receives on. The caller flushes the send queue.
+ *
+ * Context: any, with any lock of the engine held.
+ */
+void fal_qp_set_sqe(struct fal_qp *qp)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->lock, flags);
+	if (qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD)
+		WRITE_ONCE(qp->state, IB_QPS_SQE);
+	spin_unlock_irqrestore(&qp->lock, flags);
+}
+
 /*
  * Creation
  */
@@ -380,6 +398,7 @@ int fal_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	fal_eng_to_reset(qp);
 	fal_qp_put(qp);
 	wait_for_completion(&qp->idle);
+	fal_eng_qp_exit(qp);
 	if (ibqp->send_cq)
 		fal_cq_clean(to_fal_cq(ibqp->send_cq), qp);
 	if (ibqp->recv_cq && ibqp->recv_cq != ibqp->send_cq)
@@ -516,6 +535,8 @@ static int fal_qp_transition(struct fal_qp *qp, enum ib_qp_state from,
 			fal_eng_to_err(qp);
 		return 0;
 	}
+	if (from == IB_QPS_SQE)
+		fal_eng_from_sqe(qp);
 	if (!fal_qp_move(qp, from, to))
 		return -EINVAL;
 	if (to == IB_QPS_RTR && from == IB_QPS_INIT) {

@@ -467,7 +467,8 @@ static bool fal_wqe_start(struct fal_qp *qp, struct fal_swqe *wqe)
 
 	if (eng->off || wqe->eng.open)
 		return true;
-	if (wqe->w.flags & FALCON_SEND_FENCE && eng->rd_open)
+	/* Tried before, it counts itself. */
+	if (wqe->w.flags & FALCON_SEND_FENCE && eng->rd_open > wqe->eng.read)
 		return false;
 	if (fal_beyond_window(qp, wqe))
 		return false;
@@ -535,10 +536,12 @@ static bool fal_is_ud(const struct fal_qp *qp)
 
 static enum fal_go fal_ud_step(struct fal_qp *qp, struct fal_swqe *wqe)
 {
-	if (wqe->status)
-		fal_wqe_fail(qp, wqe, wqe->status, 0);
-	else if (!fal_ud_send(qp, wqe))
+	enum ib_wc_status status = wqe->status;
+
+	if (!status && !fal_ud_send(qp, wqe, &status))
 		return FAL_GO_WAIT;
+	if (status)
+		fal_wqe_fail(qp, wqe, status, 0);
 	return FAL_GO_DONE;
 }
 
@@ -604,7 +607,10 @@ static bool fal_req_submit(struct fal_qp *qp)
 	return some;
 }
 
-/* Tells one completion; an error ends the queue pair, before it is told. */
+/*
+ * Tells one completion; an error ends the queue pair, before it is told, or of
+ * datagrams its send queue alone.
+ */
 static void fal_wqe_done(struct fal_qp *qp, struct fal_swqe *wqe)
 {
 	enum ib_wc_status status = wqe->eng.status;
@@ -615,8 +621,12 @@ static void fal_wqe_done(struct fal_qp *qp, struct fal_swqe *wqe)
 		qp->eng.rmsn_done++;
 	if (fal_in_error(qp) && status)
 		status = IB_WC_WR_FLUSH_ERR;
-	if (status && fal_ends_qp(qp, status))
-		fal_qp_set_error(qp);
+	if (status && fal_ends_qp(qp, status)) {
+		if (fal_is_ud(qp))
+			fal_qp_set_sqe(qp);
+		else
+			fal_qp_set_error(qp);
+	}
 	fal_sq_done(qp, wqe, status, wqe->eng.vendor_err);
 }
 
@@ -687,7 +697,9 @@ static bool fal_req_bell(struct fal_qp *qp)
 	struct fal_qp_eng *eng = &qp->eng;
 	u32 open = eng->next - qp->sq.tail, more = 0;
 
-	if (!fal_is_ud(qp) && open >= FAL_BELL_OPEN)
+	/* In other orders a single one that waits may keep all behind it open. */
+	if (!fal_is_ud(qp) && qp->order == FALCON_QP_STRONG &&
+	    open >= FAL_BELL_OPEN)
 		more = min_t(u32, open / 2, FAL_BELL_BATCH);
 	if (!fal_sq_bell(qp, more))
 		return false;
@@ -749,7 +761,7 @@ void fal_req_kick(struct fal_qp *qp)
 	do {
 		spin_lock_bh(&qp->eng.lock);
 		flush = fal_req_run(qp, &again);
-		failed = fal_in_error(qp);
+		failed = READ_ONCE(qp->state) == IB_QPS_ERR;
 		spin_unlock_bh(&qp->eng.lock);
 		fal_req_after(qp, flush, failed);
 	} while (again && ++rounds < FAL_KICK_ROUNDS);

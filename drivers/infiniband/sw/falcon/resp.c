@@ -344,20 +344,24 @@ static enum fal_verdict fal_strong_write(struct fal_in *in)
 	bool imm = in->flags & FAL_H_IMM;
 	enum fal_verdict v;
 
-	if (in->flags & FAL_OPF_FIRST)
+	if (in->flags & FAL_OPF_FIRST) {
 		eng->rx_bytes = 0;
+		eng->rx_bad = false;
+	}
 	if (imm && in->h.rmsn != eng->rx_rmsn)
 		return FAL_V_INVALID;
 	if (imm && !fal_slot_take(in, s))
 		return FAL_V_RNR;
 	v = fal_write_place(in);
 	eng->rx_bytes += in->len;
+	eng->rx_bad |= v != FAL_V_TAKEN;
 	if (!imm)
 		return v;
 	fal_slot_last(in, s);
 	s->write = true;
 	s->bytes = eng->rx_bytes;
-	if (v && !s->status)
+	/* 6.3: the message is in error, whichever of its packets was. */
+	if (eng->rx_bad && !s->status)
 		s->status = IB_WC_LOC_ACCESS_ERR;
 	fal_slot_complete(in->qp, s);
 	return v;
@@ -476,14 +480,41 @@ static bool fal_weak_sn(struct fal_in *in)
 	return ahead < FAL_SN_WINDOW;
 }
 
-static enum fal_verdict fal_weak_next(struct fal_in *in)
+/*
+ * 6.3: a WRITE is in error if any packet of it was refused. Those from its First
+ * to its Last have consecutive Sequence Numbers; this is the next one.
+ */
+static void fal_weak_judge(struct fal_qp *qp, u32 bit)
 {
-	struct fal_qp_eng *eng = &in->qp->eng;
+	struct fal_qp_eng *eng = &qp->eng;
+	struct fal_slot *s = fal_slot(qp, eng->rx_rmsn);
 
-	__set_bit(in->h.sn % FAL_SN_WINDOW, eng->rx_seen);
-	while (__test_and_clear_bit(eng->rx_sn % FAL_SN_WINDOW, eng->rx_seen))
+	if (__test_and_clear_bit(bit, eng->rx_first))
+		eng->rx_bad = false;
+	if (__test_and_clear_bit(bit, eng->rx_failed))
+		eng->rx_bad = true;
+	if (eng->rx_bad && s->taken && s->last && s->write && !s->status &&
+	    s->last_sn == eng->rx_sn)
+		s->status = IB_WC_LOC_ACCESS_ERR;
+}
+
+/* @v: how the packet went. The first error of what completes by it. */
+static enum fal_verdict fal_weak_next(struct fal_in *in, enum fal_verdict v)
+{
+	u32 bit = in->h.sn % FAL_SN_WINDOW;
+	struct fal_qp_eng *eng = &in->qp->eng;
+	enum fal_verdict late = FAL_V_TAKEN, v2;
+
+	__set_bit(bit, eng->rx_seen);
+	__assign_bit(bit, eng->rx_first, in->flags & FAL_OPF_FIRST);
+	__assign_bit(bit, eng->rx_failed, v != FAL_V_TAKEN);
+	while (__test_and_clear_bit(eng->rx_sn % FAL_SN_WINDOW, eng->rx_seen)) {
+		fal_weak_judge(in->qp, eng->rx_sn % FAL_SN_WINDOW);
 		eng->rx_sn++;
-	return fal_weak_complete(in->qp);
+		v2 = fal_weak_complete(in->qp);
+		late = late ? late : v2;
+	}
+	return late;
 }
 
 /*
@@ -712,13 +743,13 @@ static enum fal_verdict fal_in_order(struct fal_in *in)
 	return FAL_V_TAKEN;
 }
 
-/* What completes by it may yet be in error. */
-static enum fal_verdict fal_in_next(struct fal_in *in)
+/* @v: how the packet went. What completes by it may yet be in error. */
+static enum fal_verdict fal_in_next(struct fal_in *in, enum fal_verdict v)
 {
 	if (fal_ordered(in->qp))
 		fal_strong_next(in);
 	else if (in->qp->order == FALCON_QP_WEAK)
-		return fal_weak_next(in);
+		return fal_weak_next(in, v);
 	return FAL_V_TAKEN;
 }
 
@@ -799,7 +830,7 @@ static bool fal_in_handle(struct fal_in *in)
 		fal_answer_error(in, fal_verdict_nak(v));
 		return fal_in_ends(in->qp, v);
 	}
-	late = fal_in_next(in);
+	late = fal_in_next(in, v);
 	if (v != FAL_V_TAKEN)
 		return fal_in_failed(in, v);
 	return late && !fal_cie(in->qp) && fal_in_ends(in->qp, late);
@@ -970,6 +1001,7 @@ void fal_resp_reset(struct fal_qp *qp)
 	eng->rx_rmsn = FAL_FIRST_RMSN;
 	eng->rx_taken = FAL_FIRST_RMSN;
 	eng->rx_bytes = 0;
+	eng->rx_bad = false;
 	eng->rnr = false;
 	eng->msg = FAL_RX_NONE;
 	bitmap_zero(eng->rx_seen, FAL_SN_WINDOW);

@@ -6,7 +6,9 @@
  * well.
  *
  * A datagram is copied and so done for its sender when it is handed on. What
- * a peer has not acknowledged is bounded, and then its senders wait; what comes
+ * a peer has not acknowledged is bounded, and then its senders wait; but a peer
+ * that takes long for so many is not waited for: what comes beyond is dropped, and
+ * those behind it in the queue, who may be for others, go. What comes
  * before the connection is there waits in a bounded backlog. The receiver
  * acknowledges every datagram, also one for which there is no receive request
  * or no queue pair: it is dropped and counted, so that nobody blocks others.
@@ -30,6 +32,7 @@
 #include "falcon_ib.h"
 
 #define FAL_UD_OPEN		128	/* datagrams that a peer may owe */
+#define FAL_UD_PATIENCE		(HZ / 10)	/* and for how long */
 #define FAL_UD_BACKLOG		64	/* that wait for a connection */
 #define FAL_UD_MAX_PEERS	4096
 #define FAL_UD_QP1_PEERS	512	/* of them, QP1's alone */
@@ -60,6 +63,8 @@
  * @gone:	taken out of the list
  * @tx_sn:	next Sequence Number
  * @open:	datagrams not acknowledged
+ * @probe_sn:	of one of them
+ * @probe_at:	jiffies when it was sent, or later
  * @backlog:	datagrams that wait for the connection
  * @used:	jiffies when something was sent or received
  * @work:	makes the connection
@@ -80,6 +85,8 @@ struct fal_peer {
 	bool gone;
 	u32 tx_sn;
 	u32 open;
+	u32 probe_sn;
+	unsigned long probe_at;
 	struct sk_buff_head backlog;
 	unsigned long used;
 	struct work_struct work;
@@ -429,6 +436,10 @@ static bool fal_gram_push(struct fal_peer *p, struct sk_buff *skb)
 		kfree_skb(skb);
 		return false;
 	}
+	if (!p->open) {
+		p->probe_sn = p->tx_sn;
+		WRITE_ONCE(p->probe_at, jiffies);
+	}
 	p->tx_sn++;
 	p->open++;
 	p->used = jiffies;
@@ -458,22 +469,39 @@ static bool fal_gram_full(const struct fal_peer *p)
 	return READ_ONCE(p->conn) && READ_ONCE(p->open) >= FAL_UD_OPEN;
 }
 
-/* The sender waits, unless there is room again by the time it is known to. */
-static void fal_gram_wait(struct fal_qp *qp, const struct fal_peer *p)
+/* When is a peer that owes too much given up? 0: at once. */
+static unsigned long fal_gram_patience(const struct fal_peer *p)
 {
+	unsigned long end = READ_ONCE(p->probe_at) + FAL_UD_PATIENCE;
+
+	return time_before(jiffies, end) ? end - jiffies : 0;
+}
+
+/*
+ * The sender waits, unless there is room again by the time it is known to, and
+ * not for long: it may have datagrams for others. False: it waits no more.
+ */
+static bool fal_gram_wait(struct fal_qp *qp, const struct fal_peer *p)
+{
+	unsigned long patience = fal_gram_patience(p);
+
+	if (!patience)
+		return false;
+	mod_delayed_work(fal_eng_wq, &qp->eng.retry, patience);
 	fal_ud_wait(qp);
 	/* Pairs with the lock between fal_ud_complete() and the wake-up */
 	smp_mb();
 	if (!fal_gram_full(p))
 		qp->eng.ud_again = true;
+	return true;
 }
 
 /* False: the sender has to flush first. */
 static bool fal_gram_send(struct fal_qp *qp, struct fal_peer *p,
-			  struct fal_swqe *wqe)
+			  const struct fal_swqe *wqe,
+			  enum ib_wc_status *status)
 {
 	struct falcon_conn *other = qp->eng.ud_flush;
-	enum ib_wc_status status;
 	struct sk_buff *skb;
 
 	spin_lock_bh(&p->lock);
@@ -482,10 +510,9 @@ static bool fal_gram_send(struct fal_qp *qp, struct fal_peer *p,
 		qp->eng.ud_again = true;
 		return false;
 	}
-	skb = fal_gram_skb(qp, wqe, &status);
+	skb = fal_gram_skb(qp, wqe, status);
 	if (!skb) {
-		wqe->eng.status = status;
-		if (!status)
+		if (!*status)
 			fal_count(qp->dev, FAL_STAT_UD_DROP);
 	} else if (!p->conn) {
 		fal_gram_queue(p, skb);
@@ -497,28 +524,42 @@ static bool fal_gram_send(struct fal_qp *qp, struct fal_peer *p,
 	return true;
 }
 
+/* To a peer: sent, dropped, or false: not now. */
+static bool fal_gram_to(struct fal_qp *qp, struct fal_peer *p,
+			const struct fal_swqe *wqe, enum ib_wc_status *status)
+{
+	if (!fal_gram_full(p))
+		return fal_gram_send(qp, p, wqe, status);
+	if (fal_gram_wait(qp, p))
+		return false;
+	fal_count(qp->dev, FAL_STAT_UD_DROP);
+	return true;
+}
+
 /**
  * fal_ud_send() - hand a datagram on
  * @qp:		queue pair; what it submits waits in fal_qp_eng::ud_flush
- * @wqe:	its send request; an error is set in it
+ * @wqe:	its send request
+ * @status:	set to what is wrong with it, or left as it is
  *
  * A datagram that cannot be delivered is dropped: that is no error.
  *
  * Context: process or softirq, fal_qp_eng::lock held.
  * Return: false: not now.
  */
-bool fal_ud_send(struct fal_qp *qp, struct fal_swqe *wqe)
+bool fal_ud_send(struct fal_qp *qp, const struct fal_swqe *wqe,
+		 enum ib_wc_status *status)
 {
 	struct falcon_path path;
 	struct fal_peer *p;
-	bool sent = false;
+	bool done;
 
 	if (!fal_ah_use(qp, wqe->w.ah, fal_copy_path, &path)) {
-		wqe->eng.status = IB_WC_LOC_QP_OP_ERR;
+		*status = IB_WC_LOC_QP_OP_ERR;
 		return true;
 	}
 	if (wqe->length > FAL_UD_MAX) {
-		wqe->eng.status = IB_WC_LOC_LEN_ERR;
+		*status = IB_WC_LOC_LEN_ERR;
 		return true;
 	}
 	p = fal_peer_find(qp->dev, &path) ?: fal_peer_new(qp->dev, &path, qp);
@@ -526,12 +567,9 @@ bool fal_ud_send(struct fal_qp *qp, struct fal_swqe *wqe)
 		fal_count(qp->dev, FAL_STAT_UD_DROP);
 		return true;
 	}
-	if (fal_gram_full(p))
-		fal_gram_wait(qp, p);
-	else
-		sent = fal_gram_send(qp, p, wqe);
+	done = fal_gram_to(qp, p, wqe, status);
 	fal_peer_put(p);
-	return sent;
+	return done;
 }
 
 static void fal_ud_complete(struct falcon_conn *conn, struct falcon_txn *txn)
@@ -543,6 +581,11 @@ static void fal_ud_complete(struct falcon_conn *conn, struct falcon_txn *txn)
 		fal_count(p->dev, FAL_STAT_UD_DROP);
 	kfree_skb(g->skb);
 	spin_lock_bh(&p->lock);
+	/* They complete in order, and the probe was the last one sent. */
+	if (p->tx_sn - p->open == p->probe_sn) {
+		p->probe_sn = p->tx_sn - 1;
+		WRITE_ONCE(p->probe_at, jiffies);
+	}
 	p->open--;
 	spin_unlock_bh(&p->lock);
 }

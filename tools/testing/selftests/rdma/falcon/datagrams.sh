@@ -63,6 +63,42 @@ host_that_connects_often_has_a_share()
 	drop_devices
 }
 
+connections_of_a()
+{
+	[ "$(statistic "$DEV_A" connections)" -ge "$1" ]
+}
+
+# What $B says from a second address of its own is not heard any more: who sends
+# to both waits a moment for it, and then no more.
+peer_that_is_silent_holds_up_no_other()
+{
+	local flood=$scratch/flood silent=10.98.0.1 dropped
+
+	modprobe -q cls_u32 && modprobe -q act_gact || return "$KSFT_SKIP"
+	make_devices
+	in_b ip addr add $silent/32 dev e0
+	in_a ip route add $silent via $B4
+	within 60 has_gid "$DEV_B" ffff:0a62:0001
+	mkfifo "$flood"
+	in_a falcon_verbs flood "$DEV_A" "$GID_A" $silent $B4 \
+		<"$flood" >"$scratch/flooding" &
+	exec 9>"$flood"
+	within 60 connections_of_a 2
+	grep -q ready "$scratch/flooding"
+	sleep 1
+	in_b tc qdisc add dev e0 clsact
+	in_b tc filter add dev e0 egress protocol ip u32 \
+		match ip src $silent/32 action drop
+	dropped=$(statistic "$DEV_A" ud_drop)
+	exec 9>&-
+	wait $! || { cat "$scratch/flooding"; return 1; }
+	sed '/^ready/d' "$scratch/flooding"
+	dropped=$(($(statistic "$DEV_A" ud_drop) - dropped))
+	expect $dropped -ge 72 "dropped"
+	expect $dropped -lt 200 "dropped"
+	drop_devices
+}
+
 # Nobody waits for an answer that does not come: not the device either.
 device_goes_while_a_peer_is_looked_for()
 {
@@ -76,4 +112,5 @@ device_goes_while_a_peer_is_looked_for()
 
 run_tests user_who_sends_to_many_has_a_share \
 	host_that_connects_often_has_a_share \
+	peer_that_is_silent_holds_up_no_other \
 	device_goes_while_a_peer_is_looked_for

@@ -7,6 +7,8 @@
  * falcon_verbs removed DEVICE GID-INDEX: works until the device goes.
  * falcon_verbs datagrams DEVICE GID-INDEX ADDRESS NUMBER: one to each of NUMBER
  * addresses.
+ * falcon_verbs flood DEVICE GID-INDEX SILENT OTHER: many datagrams to one address,
+ * and one to another.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,7 +82,7 @@ int main(int argc, char **argv)
 	if (argc < 3) {
 		fputs("usage: falcon_verbs TESTS DEVICE [GID]\n"
 		      "TESTS: objects, states, features, modes, hostile, races, hold,\n"
-		      "removed or datagrams\n",
+		      "removed, datagrams or flood\n",
 		      stderr);
 		return 2;
 	}
@@ -108,5 +110,7 @@ int main(int argc, char **argv)
 		return removed_main();
 	if (!strcmp(argv[1], "datagrams") && argc > 5)
 		return datagrams_main(argv[4], argv[5]);
+	if (!strcmp(argv[1], "flood") && argc > 5)
+		return flood_main(argv[4], argv[5]);
 	return 2;
 }

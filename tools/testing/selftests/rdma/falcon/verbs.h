@@ -84,6 +84,7 @@ int races_main(void);
 
 /* verbs_datagrams.c */
 int datagrams_main(const char *first, const char *n);
+int flood_main(const char *silent, const char *other);
 
 /* verbs_removed.c */
 int removed_main(void);

@@ -766,6 +766,85 @@ static bool local_invalidate_ends_a_window_of_type_2(void)
 	return true;
 }
 
+/*
+ * Datagrams
+ */
+
+static bool send_datagrams(struct vqp *v, struct ibv_ah *ah, uint32_t qpn,
+			   const uint32_t *lkeys, int n)
+{
+	struct request r[3];
+	int i;
+
+	for (i = 0; i < n; i++) {
+		request(&r[i], IBV_WR_SEND, v, v, 8);
+		r[i].sge.lkey = lkeys[i];
+		r[i].wr.wr_id = i;
+		r[i].wr.wr.ud.ah = ah;
+		r[i].wr.wr.ud.remote_qpn = qpn;
+		r[i].wr.wr.ud.remote_qkey = VQP_QKEY;
+		r[i].wr.next = i + 1 < n ? &r[i + 1].wr : NULL;
+	}
+	return !post(v, r);
+}
+
+static bool is_in(struct vqp *v, enum ibv_qp_state state)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return !ibv_query_qp(v->qp, &attr, IBV_QP_STATE, &init) &&
+	       attr.qp_state == state;
+}
+
+/* What @from sends, @to receives, and nothing else. */
+static bool datagram_passes(struct vqp *from, struct vqp *to, struct ibv_ah *ah)
+{
+	struct ibv_wc wc;
+
+	CHECK(send_datagrams(from, ah, to->qp->qp_num, &from->mr->lkey, 1));
+	CHECK(completes(from, &wc, IBV_WC_SUCCESS));
+	CHECK(completes(to, &wc, IBV_WC_SUCCESS) && wc.opcode & IBV_WC_RECV);
+	CHECK(!ibv_poll_cq(to->cq, 1, &wc));
+	return true;
+}
+
+/* One that fails ends the send queue, and what is behind it does not leave. */
+static bool datagram_that_fails_flushes_those_behind_it(void)
+{
+	struct ibv_ah_attr attr;
+	struct ibv_ah *ah;
+	struct vqp a, b;
+	struct ibv_wc wc;
+	uint32_t keys[3];
+	int i, round;
+
+	CHECK(vah_back(&attr) && (ah = ibv_create_ah(vpd, &attr)));
+	CHECK(vqp_open(&a, IBV_QPT_UD, LEN) && vqp_ud_to_rts(a.qp));
+	CHECK(vqp_open(&b, IBV_QPT_UD, LEN) && vqp_ud_to_rts(b.qp));
+	for (i = 0; i < 12; i++)
+		CHECK(!post_recv(&a, i, 100) && !post_recv(&b, i, 100));
+	for (i = 0; i < 3; i++)
+		keys[i] = a.mr->lkey + (i == 1);
+	for (round = 0; round < 3; round++) {
+		CHECK(send_datagrams(&a, ah, b.qp->qp_num, keys, 3));
+		CHECK(completes(&a, &wc, IBV_WC_SUCCESS) && wc.wr_id == 0);
+		CHECK(completes(&a, &wc, IBV_WC_LOC_PROT_ERR) && wc.wr_id == 1);
+		CHECK(completes(&a, &wc, IBV_WC_WR_FLUSH_ERR) && wc.wr_id == 2);
+		CHECK(is_in(&a, IBV_QPS_SQE));
+		CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+		/* It receives, and flushes what is sent. */
+		CHECK(datagram_passes(&b, &a, ah));
+		CHECK(send_datagrams(&a, ah, b.qp->qp_num, keys, 1));
+		CHECK(completes(&a, &wc, IBV_WC_WR_FLUSH_ERR));
+		CHECK(!vqp_to_rts_again(a.qp) && is_in(&a, IBV_QPS_RTS));
+		CHECK(datagram_passes(&a, &b, ah));
+	}
+	CHECK(!ibv_destroy_ah(ah));
+	close_pair(&a, &b);
+	return true;
+}
+
 int features_main(void)
 {
 #define T(name)	{ #name, name }
@@ -792,6 +871,7 @@ int features_main(void)
 		T(region_registered_anew_is_where_it_is_now),
 		T(send_with_invalidate_ends_a_window_of_type_2),
 		T(local_invalidate_ends_a_window_of_type_2),
+		T(datagram_that_fails_flushes_those_behind_it),
 	};
 
 	return vtests_run(tests, ARRAY_SIZE(tests));

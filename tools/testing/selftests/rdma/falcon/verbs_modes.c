@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <linux/falcon.h>
 #include "verbs.h"
 
@@ -381,6 +382,102 @@ static bool verbs_errors_flush_what_follows(void)
 	return true;
 }
 
+/*
+ * 6.3: of a write the first packet is refused, the others are not, and the last
+ * one has immediate data: who waits for that is told.
+ */
+static bool write_that_is_refused_in_part_is_in_error(enum falcon_qp_order order)
+{
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = 1, .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .num_sge = 1,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	int i;
+
+	CHECK(open_pair(&a, &b, LARGE, order, FALCON_QP_COMPLETE_IN_ERROR));
+	fill(&a);
+	sge = sge_of(&a, 0, LARGE);
+	wr.sg_list = &sge;
+	wr.wr.rdma.rkey = b.mr->rkey;
+	for (i = 0; i < 4; i++) {
+		/* In turn from a page before the region, and from its start */
+		wr.wr.rdma.remote_addr = (uintptr_t)b.buf - (i % 2 ? 0 : 4096);
+		CHECK(!post_recv(&b, 7, 0, 0));
+		CHECK(!ibv_post_send(a.qp, &wr, &bad));
+		CHECK(completes(&a, &wc, i % 2 ? IBV_WC_SUCCESS :
+						 IBV_WC_REM_ACCESS_ERR));
+		CHECK(completes(&b, &wc, i % 2 ? IBV_WC_SUCCESS :
+						 IBV_WC_LOC_ACCESS_ERR));
+		CHECK(wc.wr_id == 7);
+	}
+	CHECK(!memcmp(a.buf, b.buf, LARGE));
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool write_that_is_refused_in_part_is_in_error_strong(void)
+{
+	return write_that_is_refused_in_part_is_in_error(FALCON_QP_STRONG);
+}
+
+static bool write_that_is_refused_in_part_is_in_error_weak(void)
+{
+	return write_that_is_refused_in_part_is_in_error(FALCON_QP_WEAK);
+}
+
+static bool arrives(const char *byte, char value)
+{
+	time_t end = time(NULL) + 30;
+
+	while (__atomic_load_n(byte, __ATOMIC_ACQUIRE) != value &&
+	       time(NULL) < end)
+		;
+	return *byte == value;
+}
+
+/*
+ * What may overtake does, though the message before it waits for a receive
+ * request: also what is posted while that is all that is open.
+ */
+static bool later_writes_pass_a_send_that_waits(enum falcon_qp_order order)
+{
+	struct ibv_sge none, sge;
+	struct ibv_wc wc;
+	struct vqp a, b;
+	int i;
+
+	CHECK(open_pair(&a, &b, MSGS, order, FALCON_QP_COMPLETE_IN_ERROR));
+	memset(a.buf, 1, MSGS);
+	none = sge_of(&a, 0, 0);
+	CHECK(!post(&a, IBV_WR_SEND, 0, &none, 1, NULL, 0, 0));
+	for (i = 1; i < MSGS / 2; i++) {
+		sge = sge_of(&a, i, 1);
+		CHECK(!post(&a, IBV_WR_RDMA_WRITE, i, &sge, 1, &b, i,
+			    b.mr->rkey));
+		if (i > 10)
+			CHECK(arrives(b.buf + i, 1));
+	}
+	CHECK(!post_recv(&b, 7, 0, 0));
+	CHECK(completes(&b, &wc, IBV_WC_SUCCESS));
+	for (i = 0; i < MSGS / 2; i++)
+		CHECK(completes(&a, &wc, IBV_WC_SUCCESS));
+	close_pair(&a, &b);
+	return true;
+}
+
+static bool later_writes_pass_a_send_that_waits_weak(void)
+{
+	return later_writes_pass_a_send_that_waits(FALCON_QP_WEAK);
+}
+
+static bool later_writes_pass_a_send_that_waits_unordered(void)
+{
+	return later_writes_pass_a_send_that_waits(FALCON_QP_UNORDERED);
+}
+
 /* Connects two of 8 bytes, and sends these. */
 static bool connected_send(struct vqp *a, struct vqp *b)
 {
@@ -559,6 +656,10 @@ int modes_main(void)
 		T(message_that_fails_half_way_ends_at_both_ends),
 		T(message_too_long_ends_alone_strong),
 		T(message_too_long_ends_alone_weak),
+		T(write_that_is_refused_in_part_is_in_error_strong),
+		T(write_that_is_refused_in_part_is_in_error_weak),
+		T(later_writes_pass_a_send_that_waits_weak),
+		T(later_writes_pass_a_send_that_waits_unordered),
 		T(verbs_errors_flush_what_follows),
 		T(policy_of_a_queue_pair_is_its_own),
 		T(congestion_control_of_a_queue_pair_is_its_own),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Objects that go while something comes for them, from another thread: a window
- * that is being bound, a queue pair that datagrams are on their way to.
+ * that is being bound, a queue pair that datagrams are on their way to. And a
+ * queue pair whose own datagrams wait for two peers.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -174,12 +175,61 @@ static bool queue_pair_may_go_amid_datagrams(void)
 	return true;
 }
 
+/* The way to this very device by its link-local address, which is GID 0 */
+static struct ibv_ah *other_way_back(void)
+{
+	struct ibv_ah_attr attr;
+
+	if (!vah_back(&attr) || ibv_query_gid(vctx, 1, 0, &attr.grh.dgid))
+		return NULL;
+	attr.grh.sgid_index = 0;
+	return ibv_create_ah(vpd, &attr);
+}
+
+/* One after the other by either way, so that no two leave together */
+static bool post_alternating(struct vqp *v, struct ibv_ah **ways, int n)
+{
+	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_SEND };
+	int i;
+
+	wr.wr.ud.remote_qpn = 1;
+	wr.wr.ud.remote_qkey = VQP_QKEY;
+	for (i = 0; i < n; i++) {
+		wr.wr.ud.ah = ways[i % 2];
+		CHECK(!ibv_post_send(v->qp, &wr, &bad));
+	}
+	return true;
+}
+
+/* More than either may owe: acknowledgements wake the queue pair as it goes. */
+static bool queue_pair_may_go_while_its_datagrams_wait(void)
+{
+	struct ibv_ah *ways[2] = { NULL, other_way_back() };
+	struct ibv_ah_attr attr;
+	struct vqp v;
+	int i;
+
+	CHECK(vah_back(&attr) && (ways[0] = ibv_create_ah(vpd, &attr)));
+	CHECK(ways[1]);
+	vqp_depth = 512;
+	for (i = 0; i < RECEIVERS; i++) {
+		CHECK(vqp_open(&v, IBV_QPT_UD, 8) && vqp_ud_to_rts(v.qp));
+		CHECK(post_alternating(&v, ways, vqp_depth));
+		usleep(100 * (i % 20));
+		vqp_close(&v);
+	}
+	vqp_depth = VQP_DEPTH;
+	CHECK(!ibv_destroy_ah(ways[0]) && !ibv_destroy_ah(ways[1]));
+	return true;
+}
+
 int races_main(void)
 {
 #define T(name)	{ #name, name }
 	static const struct vtest tests[] = {
 		T(window_that_is_freed_amid_its_binding_lets_go),
 		T(queue_pair_may_go_amid_datagrams),
+		T(queue_pair_may_go_while_its_datagrams_wait),
 	};
 
 	return vtests_run(tests, ARRAY_SIZE(tests));

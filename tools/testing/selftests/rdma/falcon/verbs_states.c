@@ -63,7 +63,7 @@ static const struct kind kinds[] = {
 	},
 };
 
-/* Nobody asks for SQE, which only errors lead to. */
+/* Nobody asks for SQE, to which the error of a datagram leads. */
 #define TO(state)	(1 << IBV_QPS_##state)
 #define END		(TO(RESET) | TO(ERR))
 
@@ -73,12 +73,13 @@ static const int leads_to[] = {
 	[IBV_QPS_RTR]	= TO(RTS) | END,
 	[IBV_QPS_RTS]	= TO(RTS) | TO(SQD) | END,
 	[IBV_QPS_SQD]	= TO(RTS) | TO(SQD) | END,
+	[IBV_QPS_SQE]	= TO(RTS) | END,
 	[IBV_QPS_ERR]	= END,
 };
 
 static const enum ibv_qp_state reachable[] = {
 	IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD,
-	IBV_QPS_ERR,
+	IBV_QPS_SQE, IBV_QPS_ERR,
 };
 
 /* What the queue pairs of a test share */
@@ -153,8 +154,8 @@ static struct step step_to(const struct kind *k, enum ibv_qp_state from,
 	case IBV_QPS_RTR:
 		return k->rtr;
 	case IBV_QPS_RTS:
-		return from == IBV_QPS_RTS || from == IBV_QPS_SQD ? none :
-								    k->rts;
+		return from == IBV_QPS_RTS || from == IBV_QPS_SQD ||
+		       from == IBV_QPS_SQE ? none : k->rts;
 	default:
 		return none;
 	}
@@ -175,6 +176,24 @@ static bool is_in(struct ibv_qp *qp, enum ibv_qp_state state)
 	       attr.qp_state == state;
 }
 
+/* One in RTS sends a datagram from memory that is not its own. */
+static bool to_sqe(struct ibv_qp *qp)
+{
+	struct ibv_sge sge = { .length = 1 };
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_SEND, .sg_list = &sge, .num_sge = 1,
+	};
+	struct ibv_ah_attr attr;
+	struct ibv_wc wc;
+
+	CHECK(vah_back(&attr));
+	wr.wr.ud.ah = ibv_create_ah(vpd, &attr);
+	CHECK(wr.wr.ud.ah && !ibv_post_send(qp, &wr, &bad));
+	CHECK(vqp_poll(cq, &wc, 60) == 1 && wc.status == IBV_WC_LOC_PROT_ERR);
+	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
+	return true;
+}
+
 /* A new one, step by step */
 static struct ibv_qp *make_in(const struct kind *k, enum ibv_qp_state state)
 {
@@ -193,6 +212,8 @@ static struct ibv_qp *make_in(const struct kind *k, enum ibv_qp_state state)
 		from = up[i];
 		if (state == IBV_QPS_ERR && from == IBV_QPS_RTS)
 			return modify(qp, from, state, 0) ? NULL : qp;
+		if (state == IBV_QPS_SQE && from == IBV_QPS_RTS)
+			return to_sqe(qp) ? qp : NULL;
 	}
 	return qp;
 }
@@ -226,6 +247,8 @@ static bool from_one(const struct kind *k, enum ibv_qp_state from)
 	enum ibv_qp_state to;
 	bool ok;
 
+	if (from == IBV_QPS_SQE && k->type != IBV_QPT_UD)
+		return true;
 	for (to = IBV_QPS_RESET; to <= IBV_QPS_ERR; to++) {
 		ok = leads_to[from] & 1 << to ? leads(k, from, to) :
 						is_refused(k, from, to);
