@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# verbs.sh - verbs over Falcon beside rxe and TCP, on the same link, in one run.
+# verbs.sh - verbs over Falcon beside rxe, TCP and UDP, on the same link, in one
+# run.
 #
 # For two VMs (vm.sh --hosts 2): host 1 serves, host 2 asks and prints.  Files
 # in /out keep the two in step.  In an emulated machine only the ratios mean
@@ -122,6 +123,20 @@ wire()
 	tc qdisc add dev e0 root netem limit 10000 "$@"
 }
 
+# udp KEY: datagrams of the size that a write of 8 bytes has with its headers,
+# as many as get through. Each is a packet on this link, as each write is: there
+# is no offload that would make fewer of them.
+udp()
+{
+	local status
+
+	both iperf3 -s -1 -- iperf3 -c "$PEER4" -u -l 88 -b 0 -t 5
+	status=$?
+	# shellcheck disable=SC2016 # the dollar is awk's
+	note "$1" $status '/receiver/ { split($3, t, "-"); split($(NF - 2), n, "/")
+		printf "%.6f", (n[2] - n[1]) / t[2] / 1e6 }'
+}
+
 # verbs NAME: all figures of the device $dev
 verbs()
 {
@@ -167,7 +182,7 @@ report()
 {
 	local key
 
-	row "" falcon/none falcon/default rxe tcp
+	row "" falcon/none falcon/default rxe tcp udp
 	for key in bw rate lat loss; do
 		case $key in
 		bw) set -- "64 KiB writes, MB/s" ;;
@@ -176,7 +191,8 @@ report()
 		loss) set -- "64 KiB, 0.5 % loss, MB/s" ;;
 		esac
 		row "$1" "${result[none.$key]:--}" "${result[default.$key]:--}" \
-			"${result[rxe.$key]:--}" "${result[tcp.$key]:--}"
+			"${result[rxe.$key]:--}" "${result[tcp.$key]:--}" \
+			"${result[udp.$key]:--}"
 	done
 }
 
@@ -197,6 +213,16 @@ compared()
 	fi
 }
 
+# beside WHAT KEY OTHER: the same without a goal
+beside()
+{
+	local mine=${result[$policy.$2]:--} theirs=${result[$3.$2]:--}
+
+	awk -v what="$1, $policy / $3:" -v m="$mine" -v t="$theirs" 'BEGIN {
+		if (m + 0 > 0 && t + 0 > 0)
+			printf "%-40s %.2f\n", what, m / t }'
+}
+
 # The others do not encrypt.
 goals()
 {
@@ -205,6 +231,7 @@ goals()
 	compared "64 KiB writes" bw ">=" 3 rxe
 	compared "64 KiB writes" bw ">=" 0.8 tcp
 	compared "8 B writes" rate ">=" 3 rxe
+	beside "8 B writes" rate udp
 	compared "8 B write latency" lat "<=" 0.8 rxe
 	compared "64 KiB, 0.5 % loss" loss ">=" 10 rxe
 }
@@ -223,6 +250,7 @@ trains=$(sysctl -n net.falcon.train_pkts)
 patient
 default=$(sysctl -n net.falcon.security 2>/dev/null)
 tcp tcp.bw
+udp udp.rate
 wire loss 0.5%
 tcp tcp.loss
 falcon none none
