@@ -33,6 +33,7 @@
 #ifndef _NET_FALCON_NIC_H
 #define _NET_FALCON_NIC_H
 
+#include <linux/in6.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/skbuff.h>
@@ -72,12 +73,15 @@ struct falcon_nic_ctx {
  * @spi:	SPI it belongs to, one of the receiver's
  * @version:	FALCON_PSP_VER_GCM128 to FALCON_PSP_VER_GMAC256
  * @tx:		transmit direction
+ * @addr:	of this end, IPv4 mapped; a key that receives opens what comes to it
+ *		and nothing else
  * @key:	16 or 32 bytes by @version; the driver keeps no pointer to it
  */
 struct falcon_nic_key {
 	u32 spi;
 	u8  version;
 	bool tx;
+	struct in6_addr addr;
 	const u8 *key;
 };
 
@@ -136,18 +140,24 @@ static inline struct falcon_nic_cb *falcon_nic_cb(const struct sk_buff *skb)
  *		side, bottom halves off; on several CPUs at once. 0 or a
  *		negative errno: lost as if on the wire. A driver with this op
  *		has @read_counter
- * @flush:	drop what waits for departure from @net (NULL: from all). May
- *		sleep
+ * @flush:	drop what waits for departure from @net. May sleep. Not needed by a
+ *		driver that drops what waits as its device is closed: devices
+ *		leave a namespace before connections end there
  * @rx_level:	occupancy of the receive buffer, 0..31. Any context
  * @key_add:	take a PSP key, or return an ERR_PTR: the kernel seals or opens
  *		what belongs to it. May sleep; one at a time
- * @key_del:	its association ended, or left. May sleep; one at a time
+ * @key_del:	its association ended, or left, or its address is this host's no
+ *		more. May sleep; one at a time
  * @rx_opened:	were all packets of a train authentic by keys of key_add, and
  *		has the NIC decrypted them? They have their PSP headers and the
  *		room of their ICVs still, and the IP and UDP headers speak of as
- *		many bytes as were opened. Arguments as of @rx_stamp. A train of
- *		which the NIC has not opened each packet it passes on as it came,
- *		or takes apart. Softirq; a driver with @key_add has it
+ *		many bytes as were opened. Arguments as of @rx_stamp. Only what
+ *		has the MAC address of the device and the IP address of its key,
+ *		without a source route, is opened: PSP authenticates neither, and
+ *		a host that forwards would pass on in the clear what somebody on
+ *		the way has addressed to himself. A train of which the NIC has
+ *		not opened each packet it passes on as it came, or takes apart.
+ *		Softirq; a driver with @key_add has it
  */
 struct falcon_nic_ops {
 	const char *name;

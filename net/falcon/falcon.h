@@ -399,10 +399,13 @@ void falcon_fae_batch_init(void);
 void falcon_fae_batch_exit(void);
 
 /* nic/nic.c */
+int falcon_nic_init(void);
+void falcon_nic_exit(void);
 void falcon_nic_init_conn(struct falcon_conn *conn);
 void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev);
 void falcon_nic_detach(struct falcon_conn *conn);
 bool falcon_nic_stale(const struct falcon_conn *conn);
+bool falcon_nic_stamps(const struct falcon_conn *conn);
 void falcon_nic_rekey(struct falcon_conn *conn);
 void falcon_nic_key_forget(struct falcon_psp_key *key);
 bool falcon_nic_opened(const struct falcon_conn *conn,

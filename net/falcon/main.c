@@ -5,9 +5,9 @@
  * core's own and those of other modules.
  *
  * A namespace stops in this order: the connection manager makes no new
- * connections; those that are there are aborted and let go by their ULPs;
- * the sockets' tables go; the PSP sockets close; what waits for its departure
- * is dropped.
+ * connections; those that are there are aborted and let go by their ULPs, and
+ * what they have waiting for its departure is dropped; the sockets' tables go;
+ * the PSP sockets close; hosts and keys are forgotten.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -246,9 +246,12 @@ static int __init falcon_init(void)
 	err = falcon_nic_soft_init();
 	if (err)
 		goto txq;
-	err = falcon_cm_init();
+	err = falcon_nic_init();
 	if (err)
 		goto nic_soft;
+	err = falcon_cm_init();
+	if (err)
+		goto nic;
 	err = register_pernet_subsys(&falcon_net_ops);
 	if (err)
 		goto cm;
@@ -271,6 +274,8 @@ pernet:
 	unregister_pernet_subsys(&falcon_net_ops);
 cm:
 	falcon_cm_exit();
+nic:
+	falcon_nic_exit();
 nic_soft:
 	falcon_nic_soft_exit();
 txq:
@@ -291,6 +296,7 @@ static void __exit falcon_exit(void)
 	falcon_sysctl_exit();
 	unregister_pernet_subsys(&falcon_net_ops);
 	falcon_cm_exit();
+	falcon_nic_exit();
 	falcon_nic_soft_exit();
 	falcon_txq_exit();
 	falcon_conn_exit();

@@ -5,8 +5,9 @@
  * keys; without one, or without memory, Falcon does the work in software.
  *
  * What arrives is opened in a copy: others may look at the packet, and one that
- * is not authentic by our keys goes on as it came, for software to judge. A
- * train is opened whole or not at all.
+ * is not authentic by our keys goes on as it came, for software to judge. So does
+ * what is not for this host, which would go on in the clear. A train is opened
+ * whole or not at all.
  *
  * falcon.c adds and deletes keys; tx.c seals, rx.c opens. What a packet is
  * worked on with is per CPU: bottom halves are off, and ciphers complete at
@@ -21,6 +22,7 @@
 #include <linux/udp.h>
 #include <net/falcon_wire.h>
 #include <net/ip6_checksum.h>
+#include <net/ipv6.h>
 #include "e2100sim.h"
 
 /* Authenticated, in the clear: PSP header, version and CID of Falcon's */
@@ -36,6 +38,7 @@
  * @rcu:	for its end
  * @spi:	SPI
  * @version:	FALCON_PSP_VER_*
+ * @addr:	of this end
  * @aead:	cipher
  */
 struct e2100_sa {
@@ -44,6 +47,7 @@ struct e2100_sa {
 	struct rcu_work rcu;
 	u32 spi;
 	u8 version;
+	struct in6_addr addr;
 	struct crypto_aead *aead;
 };
 
@@ -150,6 +154,7 @@ struct falcon_nic_sa *e2100_key_add(struct e2100_port *port,
 	sa->base.nic = &port->nic;
 	sa->spi = key->spi;
 	sa->version = key->version;
+	sa->addr = key->addr;
 	INIT_HLIST_NODE(&sa->hash);
 	err = e2100_sa_cipher(sa, key->key);
 	if (err) {
@@ -294,9 +299,26 @@ static bool e2100_psp_whole(const struct sk_buff *skb, unsigned int udp)
 	return len == skb->len && ntohs(uh->len) == skb->len - udp;
 }
 
+/* To which address does the stack deliver it? None, if it may send it further. */
+static struct in6_addr e2100_psp_addr(const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip6h = (struct ipv6hdr *)skb->data;
+	const struct iphdr *iph = (struct iphdr *)skb->data;
+	struct in6_addr addr = IN6ADDR_ANY_INIT;
+
+	if (skb->pkt_type != PACKET_HOST)
+		return addr;
+	if (skb->protocol == htons(ETH_P_IPV6))
+		addr = ip6h->daddr;
+	else if (iph->ihl == 5)	/* no source route */
+		ipv6_addr_set_v4mapped(iph->daddr, &addr);
+	return addr;
+}
+
 /* The key of the packet at @off; all packets of a train are opened by theirs. */
 static bool e2100_psp_open_one(struct e2100_port *port, struct sk_buff *skb,
-			       unsigned int off, unsigned int len)
+			       const struct in6_addr *addr, unsigned int off,
+			       unsigned int len)
 {
 	const struct falcon_psp_hdr *psp;
 	const struct e2100_sa *sa;
@@ -306,6 +328,7 @@ static bool e2100_psp_open_one(struct e2100_port *port, struct sk_buff *skb,
 	psp = (struct falcon_psp_hdr *)(skb->data + off);
 	sa = e2100_sa_find(port, be32_to_cpu(psp->spi));
 	return sa && (psp->flags >> 2 & 15) == sa->version &&
+	       ipv6_addr_equal(&sa->addr, addr) &&
 	       !e2100_psp_packet(this_cpu_read(e2100_psp_work), sa, skb, off,
 				 len, false);
 }
@@ -313,11 +336,12 @@ static bool e2100_psp_open_one(struct e2100_port *port, struct sk_buff *skb,
 static bool e2100_psp_open_all(struct e2100_port *port, struct sk_buff *skb,
 			       unsigned int off, unsigned int stride)
 {
+	struct in6_addr addr = e2100_psp_addr(skb);
 	unsigned int len;
 
 	for (; off < skb->len; off += len) {
 		len = min(stride, skb->len - off);
-		if (!e2100_psp_open_one(port, skb, off, len))
+		if (!e2100_psp_open_one(port, skb, &addr, off, len))
 			return false;
 	}
 	return true;

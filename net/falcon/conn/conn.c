@@ -357,7 +357,7 @@ static void falcon_conn_slacken(const struct falcon_conn *conn,
 	u64 slack_ns = (u64)READ_ONCE(conn->fn->sysctl.soft_slack_us) *
 		       NSEC_PER_USEC;
 
-	if (rcu_access_pointer(conn->nic) != &falcon_nic_soft)
+	if (falcon_nic_stamps(conn))
 		slack_ns = 0;
 	cfg->delay_target = conn->slack_target;
 	if (!cfg->delay_absolute)

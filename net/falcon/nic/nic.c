@@ -15,15 +15,20 @@
  * it goes on where the NIC before it was: IVs go on increasing, and the peer
  * sees no step that it would take for a replay.
  *
+ * A device may move to another namespace, and an address may go. No key stays in
+ * a NIC then: what it opens would be read there, or forwarded.
+ *
  * falcon_nic_lock protects falcon_conn::nic and the lists of users, readers
  * of the pointer are RCU; whoever needs pointer and constant together reads
  * falcon_conn::nic_seq. falcon_nic_mutex serialises the driver's calls that
  * may sleep, and protects the lists of keys.
  */
 #include <linux/export.h>
+#include <linux/inetdevice.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/rculist.h>
+#include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/ipv6.h>
@@ -35,13 +40,16 @@ static DEFINE_MUTEX(falcon_nic_mutex);
 /* Goes up when a NIC comes: routes that are cached are not told. */
 static unsigned int falcon_nic_gen;
 
-static struct falcon_nic *falcon_nic_find(const struct net_device *dev)
+/* A device that leaves @net has no NIC there any more. */
+static struct falcon_nic *falcon_nic_find(const struct net *net,
+					  const struct net_device *dev)
 {
 	struct falcon_nic *nic;
 
 	lockdep_assert_held(&falcon_nic_lock);
 	list_for_each_entry(nic, &falcon_nics, list) {
-		if (nic->dev == dev && try_module_get(nic->ops->owner))
+		if (nic->dev == dev && net_eq(dev_net(dev), net) &&
+		    try_module_get(nic->ops->owner))
 			return nic;
 	}
 	return &falcon_nic_soft;
@@ -86,8 +94,8 @@ static void falcon_nic_move(struct falcon_conn *conn, struct falcon_nic *nic)
 		refcount_inc(&nic->refs);
 		list_add(&conn->nic_node, &nic->conns);
 	}
-	/* What is being set up has no samples of another NIC under way. */
-	if (READ_ONCE(conn->established_ns))
+	/* What is being set up has no samples under way but by its first NIC. */
+	if (READ_ONCE(conn->established_ns) || old != &falcon_nic_soft)
 		WRITE_ONCE(conn->stamp_ns, ktime_get_ns());
 	falcon_nic_switch(conn, nic);
 	falcon_nic_put(old);
@@ -142,14 +150,16 @@ static void falcon_nic_key_remove(struct falcon_psp_key *key)
 	sa->nic->ops->key_del(sa->nic, sa);
 }
 
-/* Moves a key from NIC to NIC; NULL: to none. */
-static void falcon_nic_key_place(struct falcon_psp_key *key,
+/* Moves a key of @conn from NIC to NIC; NULL: to none. */
+static void falcon_nic_key_place(struct falcon_conn *conn,
+				 struct falcon_psp_key *key,
 				 struct falcon_nic *nic)
 {
 	const struct falcon_nic_key nk = {
 		.spi = key->spi,
 		.version = key->version,
 		.tx = key->tx,
+		.addr = conn->path.saddr,
 		.key = key->raw,
 	};
 	struct falcon_nic_sa *sa;
@@ -184,6 +194,28 @@ void falcon_nic_key_forget(struct falcon_psp_key *key)
 	mutex_unlock(&falcon_nic_mutex);
 }
 
+/*
+ * Is what arrives by a NIC for the address of @conn for this host? If not, the NIC
+ * would open what is then forwarded.
+ */
+static bool falcon_nic_local(const struct falcon_conn *conn,
+			     const struct falcon_nic *nic)
+{
+	const struct in6_addr *addr = &conn->path.saddr;
+	struct net *net = conn->fn->net;
+
+	if (conn->path.family == AF_INET6)
+		return ipv6_chk_addr(net, addr, nic->dev, 0);
+	return inet_addr_type_dev_table(net, nic->dev, addr->s6_addr32[3]) ==
+	       RTN_LOCAL;
+}
+
+static bool falcon_nic_takes_keys(const struct falcon_conn *conn,
+				  const struct falcon_nic *nic)
+{
+	return nic->ops->key_add && falcon_nic_local(conn, nic);
+}
+
 static void falcon_nic_work(struct work_struct *work)
 {
 	struct falcon_conn *conn =
@@ -197,7 +229,7 @@ static void falcon_nic_work(struct work_struct *work)
 	spin_unlock_bh(&falcon_nic_lock);
 	falcon_nic_sync(conn, up && nic->ops->conn_add ? nic : NULL);
 	falcon_psp_for_keys(conn, falcon_nic_key_place,
-			    up && nic->ops->key_add ? nic : NULL);
+			    up && falcon_nic_takes_keys(conn, nic) ? nic : NULL);
 	mutex_unlock(&falcon_nic_mutex);
 	falcon_conn_reslacken(conn);
 	falcon_conn_put(conn);
@@ -233,7 +265,7 @@ void falcon_nic_attach(struct falcon_conn *conn, struct net_device *dev)
 	falcon_txq_device(conn, dev);
 	spin_lock_bh(&falcon_nic_lock);
 	WRITE_ONCE(conn->nic_gen, falcon_nic_gen);
-	nic = falcon_nic_find(dev);
+	nic = falcon_nic_find(conn->fn->net, dev);
 	if (nic != falcon_nic_of(conn)) {
 		falcon_nic_move(conn, nic);
 		falcon_nic_queue_work(conn);
@@ -270,6 +302,22 @@ void falcon_nic_rekey(struct falcon_conn *conn)
 bool falcon_nic_stale(const struct falcon_conn *conn)
 {
 	return READ_ONCE(conn->nic_gen) != READ_ONCE(falcon_nic_gen);
+}
+
+/**
+ * falcon_nic_stamps - does a device stamp what arrives for a connection?
+ * @conn:	connection
+ *
+ * Context: any.
+ */
+bool falcon_nic_stamps(const struct falcon_conn *conn)
+{
+	bool stamps;
+
+	rcu_read_lock();
+	stamps = rcu_dereference(conn->nic)->ops->rx_stamp;
+	rcu_read_unlock();
+	return stamps;
 }
 
 /**
@@ -322,10 +370,6 @@ int falcon_nic_register(struct falcon_nic *nic)
 
 	if (!falcon_nic_complete(nic))
 		return -EINVAL;
-	INIT_LIST_HEAD(&nic->conns);
-	INIT_LIST_HEAD(&nic->keys);
-	refcount_set(&nic->refs, 1);
-
 	mutex_lock(&falcon_nic_mutex);
 	spin_lock_bh(&falcon_nic_lock);
 	list_for_each_entry(other, &falcon_nics, list) {
@@ -333,6 +377,9 @@ int falcon_nic_register(struct falcon_nic *nic)
 			err = -EEXIST;
 	}
 	if (!err) {
+		INIT_LIST_HEAD(&nic->conns);
+		INIT_LIST_HEAD(&nic->keys);
+		refcount_set(&nic->refs, 1);
 		list_add_tail(&nic->list, &falcon_nics);
 		WRITE_ONCE(falcon_nic_gen, falcon_nic_gen + 1);
 	}
@@ -622,6 +669,7 @@ void falcon_nic_flush(struct net *net)
 {
 	falcon_nic_for_each(falcon_nic_flush_one, net);
 }
+EXPORT_SYMBOL_NS_GPL(falcon_nic_flush, FALCON_TEST);
 
 /**
  * falcon_nic_rx_level - occupancy of a NIC's receive buffer
@@ -655,4 +703,140 @@ int falcon_nic_xmit(struct falcon_conn *conn, struct sk_buff *skb, u8 flow)
 		ctx = NULL;
 	return nic->ops->xmit(nic, ctx, skb, flow,
 			      falcon_nic_cb(skb)->depart_ns);
+}
+EXPORT_SYMBOL_NS_GPL(falcon_nic_xmit, FALCON_TEST);
+
+/*
+ * What happens to devices and addresses. Notifiers hold rtnl, or are in softirq:
+ * the driver hears of it in process context.
+ */
+
+/* A device comes to a namespace or leaves it: whose connections go on in software. */
+static void falcon_nic_evict(const struct net_device *dev, bool all)
+{
+	struct falcon_conn *conn, *next;
+	struct falcon_nic *nic;
+
+	spin_lock_bh(&falcon_nic_lock);
+	list_for_each_entry(nic, &falcon_nics, list) {
+		if (nic->dev != dev)
+			continue;
+		list_for_each_entry_safe(conn, next, &nic->conns, nic_node) {
+			if (!all && net_eq(conn->fn->net, dev_net(dev)))
+				continue;
+			if (!falcon_conn_get(conn))
+				continue;
+			falcon_nic_move(conn, &falcon_nic_soft);
+			falcon_nic_queue_work(conn);
+			falcon_conn_put(conn);
+		}
+	}
+	spin_unlock_bh(&falcon_nic_lock);
+}
+
+/* Addresses of @net may have gone: their keys follow. */
+static void falcon_nic_review(const struct net *net)
+{
+	struct falcon_conn *conn;
+	struct falcon_nic *nic;
+
+	spin_lock_bh(&falcon_nic_lock);
+	list_for_each_entry(nic, &falcon_nics, list) {
+		if (!nic->ops->key_add || !net_eq(dev_net(nic->dev), net))
+			continue;
+		list_for_each_entry(conn, &nic->conns, nic_node) {
+			if (net_eq(conn->fn->net, net) &&
+			    !falcon_nic_local(conn, nic))
+				falcon_nic_queue_work(conn);
+		}
+	}
+	spin_unlock_bh(&falcon_nic_lock);
+}
+
+static int falcon_nic_netdev_event(struct notifier_block *nb,
+				   unsigned long event, void *ptr)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(ptr);
+
+	switch (event) {
+	case NETDEV_REGISTER:
+	case NETDEV_UNREGISTER:
+		falcon_nic_evict(dev, event == NETDEV_UNREGISTER);
+		break;
+	case NETDEV_DOWN:
+		falcon_nic_review(dev_net(dev));
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static int falcon_nic_inetaddr_event(struct notifier_block *nb,
+				     unsigned long event, void *ptr)
+{
+	struct in_ifaddr *ifa = ptr;
+
+	if (event == NETDEV_DOWN)
+		falcon_nic_review(dev_net(ifa->ifa_dev->dev));
+	return NOTIFY_DONE;
+}
+
+static int falcon_nic_inet6addr_event(struct notifier_block *nb,
+				      unsigned long event, void *ptr)
+{
+	struct inet6_ifaddr *ifp = ptr;
+
+	if (event == NETDEV_DOWN)
+		falcon_nic_review(dev_net(ifp->idev->dev));
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block falcon_nic_netdev_notifier = {
+	.notifier_call = falcon_nic_netdev_event,
+};
+
+static struct notifier_block falcon_nic_inetaddr_notifier = {
+	.notifier_call = falcon_nic_inetaddr_event,
+};
+
+static struct notifier_block falcon_nic_inet6addr_notifier = {
+	.notifier_call = falcon_nic_inet6addr_event,
+};
+
+/**
+ * falcon_nic_init - watch devices and addresses
+ *
+ * Context: module init.
+ * Return: 0 or a negative errno.
+ */
+int falcon_nic_init(void)
+{
+	int err = register_netdevice_notifier(&falcon_nic_netdev_notifier);
+
+	if (err)
+		return err;
+	err = register_inetaddr_notifier(&falcon_nic_inetaddr_notifier);
+	if (err)
+		goto netdev;
+	err = register_inet6addr_notifier(&falcon_nic_inet6addr_notifier);
+	if (err)
+		goto inetaddr;
+	return 0;
+
+inetaddr:
+	unregister_inetaddr_notifier(&falcon_nic_inetaddr_notifier);
+netdev:
+	unregister_netdevice_notifier(&falcon_nic_netdev_notifier);
+	return err;
+}
+
+/**
+ * falcon_nic_exit - watch them no longer
+ *
+ * Context: module exit.
+ */
+void falcon_nic_exit(void)
+{
+	unregister_inet6addr_notifier(&falcon_nic_inet6addr_notifier);
+	unregister_inetaddr_notifier(&falcon_nic_inetaddr_notifier);
+	unregister_netdevice_notifier(&falcon_nic_netdev_notifier);
 }

@@ -58,7 +58,7 @@ static int falcon_soft_depart(struct sk_buff *skb)
 static void falcon_wheel_arm(struct falcon_wheel *w, u64 due_ns)
 {
 	lockdep_assert_held(&w->lock);
-	w->due_ns = due_ns;
+	WRITE_ONCE(w->due_ns, due_ns);
 	if (due_ns != FALCON_NO_TIMER)
 		hrtimer_start(&w->timer, ns_to_ktime(due_ns),
 			      HRTIMER_MODE_ABS_PINNED_SOFT);
@@ -141,17 +141,18 @@ static enum hrtimer_restart falcon_wheel_fire(struct hrtimer *timer)
 static int falcon_soft_xmit(struct falcon_nic *nic, struct falcon_nic_ctx *ctx,
 			    struct sk_buff *skb, u8 flow, u64 depart_ns)
 {
-	struct falcon_wheel *w;
-	u64 now;
+	struct falcon_wheel *w = this_cpu_ptr(falcon_wheels);
+	u64 now, due = READ_ONCE(w->due_ns);
 
-	if (!depart_ns)
+	if (!depart_ns && due == FALCON_NO_TIMER)
 		return falcon_soft_depart(skb);
 	now = ktime_get_ns();
-	if (depart_ns <= now)
+	if (depart_ns <= now && due > now)
 		return falcon_soft_depart(skb);
 
+	/* Or what is due waits still, for a timer that is late: behind it. */
+	falcon_nic_cb(skb)->depart_ns = max(depart_ns, now);
 	falcon_nic_hold(skb);
-	w = this_cpu_ptr(falcon_wheels);
 	spin_lock(&w->lock);
 	if (bitmap_empty(w->busy, FALCON_WHEEL_SLOTS))
 		w->turn = now >> FALCON_WHEEL_SHIFT;
@@ -170,7 +171,7 @@ static void falcon_wheel_flush(struct falcon_wheel *w, const struct net *net)
 	spin_lock_bh(&w->lock);
 	for_each_set_bit(i, w->busy, FALCON_WHEEL_SLOTS) {
 		skb_queue_walk_safe(&w->slot[i], skb, next) {
-			if (net && falcon_nic_net(skb) != net)
+			if (falcon_nic_net(skb) != net)
 				continue;
 			__skb_unlink(skb, &w->slot[i]);
 			__skb_queue_tail(&out, skb);

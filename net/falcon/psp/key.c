@@ -389,7 +389,8 @@ psp_key_get(struct falcon_psp_key __rcu * const *place)
  * Context: process; @fn may sleep.
  */
 void falcon_psp_for_keys(struct falcon_conn *conn,
-			 void (*fn)(struct falcon_psp_key *key,
+			 void (*fn)(struct falcon_conn *conn,
+				    struct falcon_psp_key *key,
 				    struct falcon_nic *nic),
 			 struct falcon_nic *nic)
 {
@@ -402,7 +403,7 @@ void falcon_psp_for_keys(struct falcon_conn *conn,
 
 	for (i = 0; i < ARRAY_SIZE(key); i++) {
 		if (key[i])
-			fn(key[i], nic);
+			fn(conn, key[i], nic);
 		psp_key_put(key[i]);
 	}
 }

@@ -128,7 +128,8 @@ int falcon_psp_tx_install(struct falcon_conn *conn,
 			  const struct falcon_psp_grant *grant);
 void falcon_psp_release(struct falcon_conn *conn);
 void falcon_psp_for_keys(struct falcon_conn *conn,
-			 void (*fn)(struct falcon_psp_key *key,
+			 void (*fn)(struct falcon_conn *conn,
+				    struct falcon_psp_key *key,
 				    struct falcon_nic *nic),
 			 struct falcon_nic *nic);
 

@@ -953,6 +953,48 @@ static bool no_key_no_packet(void)
 	return ok;
 }
 
+/* Has the software NIC taken a packet that departs in a minute? */
+static bool waits_in_nic(struct falcon_conn *conn)
+{
+	const u8 text[HDR] = {};
+	struct sk_buff *skb = make_train(conn, text, sizeof(text), 1, 0, 0);
+	int err;
+
+	if (!CHECK(skb))
+		return false;
+	refcount_set(&conn->refs, 1);
+	falcon_nic_cb(skb)->depart_ns = ktime_get_ns() + 60 * NSEC_PER_SEC;
+	local_bh_disable();
+	rcu_read_lock();
+	err = falcon_nic_xmit(conn, skb, 0);
+	rcu_read_unlock();
+	local_bh_enable();
+	return CHECK(!err) && CHECK(refcount_read(&conn->refs) == 2);
+}
+
+/* The flush op: what a namespace has waiting in a NIC goes with it, and no more. */
+static bool a_namespace_leaves_no_packet_in_a_nic(void)
+{
+	struct falcon_net *other = kzalloc(sizeof(*other), GFP_KERNEL);
+	struct ends e = { end_make(), end_make() };
+	bool ok = CHECK(other && e.a && e.b);
+
+	if (ok) {
+		/* Its address is all that is looked at. */
+		other->net = (struct net *)other;
+		e.b->fn = other;
+		ok = waits_in_nic(e.a) && waits_in_nic(e.b);
+		falcon_nic_flush(other->net);
+		ok &= CHECK(refcount_read(&e.a->refs) == 2) &&
+		      CHECK(refcount_read(&e.b->refs) == 1);
+		falcon_nic_flush(&init_net);
+		ok &= CHECK(refcount_read(&e.a->refs) == 1);
+	}
+	ends_free(&e);
+	kfree(other);
+	return ok;
+}
+
 static bool bad_grants_are_refused(void)
 {
 	struct falcon_conn *conn = end_make();
@@ -993,6 +1035,7 @@ static const struct {
 	T(previous_association_opens_until_retired),
 	T(waiting_packets_get_the_new_key),
 	T(no_key_no_packet),
+	T(a_namespace_leaves_no_packet_in_a_nic),
 	T(bad_grants_are_refused),
 #undef T
 };

@@ -4,13 +4,14 @@
  *
  *	e2100_phc /dev/ptpN pair /dev/ptpM
  *	e2100_phc /dev/ptpN get | set NS | step NS | freq PPB | wild SECONDS
- *	e2100_phc -s IFNAME PORT		stamp of a datagram's arrival
+ *	e2100_phc -s IFNAME PORT [SECONDS]	stamp of a datagram's arrival
  *	e2100_phc -t IFNAME ADDRESS PORT	of its departure
  *	e2100_phc -c IFNAME TX-TYPE RX-FILTER	SIOCSHWTSTAMP
  *
  * wild sets, steps and bends the clock all the time. -s switches stamps
  * on, waits for one datagram on PORT, and prints the stamp of its arrival by
- * the device; -t sends one. -c takes the numbers of enum hwtstamp_tx_types and
+ * the device, which it reads so many seconds late; -t sends one, asks for stamps
+ * by software as well, and fails if it gets two. -c takes the numbers of enum hwtstamp_tx_types and
  * hwtstamp_rx_filters, and prints what SIOCGHWTSTAMP says afterwards.
  */
 #define _GNU_SOURCE
@@ -189,11 +190,8 @@ static long long stamp_of(int fd, int flags)
 		.msg_control = control,
 		.msg_controllen = sizeof(control),
 	};
-	struct pollfd pfd = { fd, POLLIN, 0 };
 	struct cmsghdr *c;
 
-	if (poll(&pfd, 1, 60000) <= 0)
-		die("no message");
 	if (recvmsg(fd, &msg, flags) < 0)
 		die("recvmsg");
 	for (c = CMSG_FIRSTHDR(&msg); c; c = CMSG_NXTHDR(&msg, c)) {
@@ -207,7 +205,14 @@ static long long stamp_of(int fd, int flags)
 	return 0;
 }
 
-static int do_receive(const char *ifname, int port)
+static int readable(int fd, int ms)
+{
+	struct pollfd pfd = { fd, POLLIN, 0 };
+
+	return poll(&pfd, 1, ms) > 0;
+}
+
+static int do_receive(const char *ifname, int port, int late_s)
 {
 	struct sockaddr_in sin = {
 		.sin_family = AF_INET,
@@ -217,6 +222,9 @@ static int do_receive(const char *ifname, int port)
 
 	if (bind(fd, (struct sockaddr *)&sin, sizeof(sin)))
 		die("bind");
+	if (!readable(fd, 60000))
+		die("no message");
+	sleep(late_s);
 	printf("%lld\n", stamp_of(fd, 0));
 	return 0;
 }
@@ -227,20 +235,29 @@ static int do_transmit(const char *ifname, const char *to, int port)
 		.sin_family = AF_INET,
 		.sin_port = htons(port),
 	};
-	int fd = stamping_socket(ifname, SOF_TIMESTAMPING_TX_HARDWARE);
+	int fd = stamping_socket(ifname, SOF_TIMESTAMPING_TX_HARDWARE |
+				 SOF_TIMESTAMPING_TX_SOFTWARE |
+				 SOF_TIMESTAMPING_SOFTWARE);
 
 	if (inet_pton(AF_INET, to, &sin.sin_addr) != 1)
 		die(to);
 	if (sendto(fd, "x", 1, 0, (struct sockaddr *)&sin, sizeof(sin)) != 1)
 		die("sendto");
+	if (!readable(fd, 60000))
+		die("no stamp");
 	printf("%lld\n", stamp_of(fd, MSG_ERRQUEUE));
+	if (readable(fd, 1000)) {
+		fprintf(stderr, "e2100_phc: two stamps of one datagram\n");
+		return 1;
+	}
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && !strcmp(argv[1], "-s"))
-		return do_receive(argv[2], atoi(argv[3]));
+	if ((argc == 4 || argc == 5) && !strcmp(argv[1], "-s"))
+		return do_receive(argv[2], atoi(argv[3]),
+				  argc == 5 ? atoi(argv[4]) : 0);
 	if (argc == 5 && !strcmp(argv[1], "-t"))
 		return do_transmit(argv[2], argv[3], atoi(argv[4]));
 	if (argc == 5 && !strcmp(argv[1], "-c"))

@@ -5,7 +5,9 @@
 # stamps of packet sockets at both of its ends: a measure that knows nothing of
 # the clocks of NICs.
 #
-#	e2100_wire.py capture DEVICE in|out FILE	until it gets SIGTERM
+#	e2100_wire.py capture DEVICE in|out FILE	until it gets SIGTERM: key,
+#							payload, time and frame of
+#							each packet
 #	e2100_wire.py delays OUT-FILE IN-FILE		percentiles, us
 #	e2100_wire.py paced TRACE RATE BYTES		of how late packets passed,
 #							us, and the goodput
@@ -23,7 +25,9 @@
 # The witness sleeps for 5 ms at a time; where it wakes late, the machine stood
 # still.
 #
-# A packet is told by its source, SPI and IV, which no other packet has.
+# A packet is told by its source, SPI and IV, which no other packet has. A frame
+# that is a train is taken apart: its packets are as long as the first, but for the
+# last, and begin alike up to their SPI.
 
 import os
 import re
@@ -43,25 +47,31 @@ PSP_ICV = 16
 BEHIND_NS = 10**9
 
 
-def packet_of(frame):
-    """What tells a packet of Falcon from all others and its payload, or None"""
+def packets_of(frame):
+    """What tells each packet of Falcon in a frame from all others; its payload"""
     kind = struct.unpack_from("!H", frame, 12)[0]
     if kind == 0x0800 and frame[23] == socket.IPPROTO_UDP:
         src, udp = frame[26:30], 14 + (frame[14] & 15) * 4
     elif kind == 0x86dd and frame[20] == socket.IPPROTO_UDP:
         src, udp = frame[22:38], 54
     else:
-        return None
+        return
     if struct.unpack_from("!H", frame, udp + 2)[0] != PSP_PORT:
-        return None
-    size = struct.unpack_from("!H", frame, udp + 4)[0] - HEADERS
-    if frame[udp + 11] >> 2 & 15 != PSP_NONE:
-        size -= PSP_ICV
-    return f"{(src + frame[udp + 12:udp + 24]).hex()} {size}"
+        return
+    end = udp + struct.unpack_from("!H", frame, udp + 4)[0]
+    off = udp + 8
+    stride = frame.find(frame[off:off + 8], off + 8, end) - off
+    if stride < 0:
+        stride = end - off
+    for off in range(off, end, stride):
+        size = min(stride, end - off) + 8 - HEADERS
+        if frame[off + 3] >> 2 & 15 != PSP_NONE:
+            size -= PSP_ICV
+        yield f"{(src + frame[off + 4:off + 16]).hex()} {size}"
 
 
 def capture(device, direction, path):
-    """A line for each packet: its key, payload, and when it passed, ns"""
+    """A line for each packet"""
     sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
     sock.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
@@ -71,16 +81,18 @@ def capture(device, direction, path):
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, stop)
+    number = 0
     with open(path, "w", encoding="ascii") as out:
         print("capturing", flush=True)
         try:
             while True:
-                frame, aux, _, addr = sock.recvmsg(128, 64)
-                outgoing = addr[2] == socket.PACKET_OUTGOING
-                packet = packet_of(frame)
-                if packet and outgoing == (direction == "out"):
-                    sec, ns = struct.unpack("qq", aux[0][2][:16])
-                    out.write(f"{packet} {sec * 10**9 + ns}\n")
+                frame, aux, _, addr = sock.recvmsg(1 << 17, 64)
+                if (addr[2] == socket.PACKET_OUTGOING) != (direction == "out"):
+                    continue
+                number += 1
+                sec, ns = struct.unpack("qq", aux[0][2][:16])
+                for packet in packets_of(frame):
+                    out.write(f"{packet} {sec * 10**9 + ns} {number}\n")
         except KeyboardInterrupt:
             pass
 
@@ -88,7 +100,7 @@ def capture(device, direction, path):
 def passed(path):
     """{key: ns} of what capture() has written"""
     with open(path, encoding="ascii") as f:
-        return {key: int(ns) for key, _, ns in map(str.split, f)}
+        return {key: int(ns) for key, _, ns, _ in map(str.split, f)}
 
 
 def percentiles(us):

@@ -190,6 +190,40 @@ knob()
 	echo "$3" >"$DEBUG/e2100sim$1/$2"
 }
 
+# sniff NAMESPACE DEVICE in|out FILE: every packet of Falcon, until sniffed()
+sniff()
+{
+	ip netns exec "$1" e2100_wire.py capture "$2" "$3" "$4" >"$4.up" &
+	sniffers+=($!)
+	within 60 grep -q capturing "$4.up"
+}
+
+sniffed()
+{
+	kill "${sniffers[@]}"
+	wait "${sniffers[@]}" || :
+	sniffers=()
+}
+
+# twice FILE: of what sniff() saw, packets that came more than once
+twice()
+{
+	cut -d' ' -f1 "$1" | sort | uniq -d | wc -l
+}
+
+# nonces_are_new FILE: none of them twice, those inside of trains among them
+nonces_are_new()
+{
+	local all frames
+
+	all=$(wc -l <"$1")
+	frames=$(cut -d' ' -f4 "$1" | sort -u | wc -l)
+	echo "# $all packets in $frames frames"
+	expect "$all" -gt 100 "packets captured"
+	expect $((all - frames)) -gt 10 "of them in trains"
+	expect "$(twice "$1")" -eq 0 "nonces seen twice"
+}
+
 # Nothing of any connection is left on a device.
 no_contexts()
 {
