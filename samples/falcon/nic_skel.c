@@ -176,17 +176,13 @@ static int __init skel_init(void)
 	if (!skel_nic.dev)
 		return -ENODEV;
 	err = falcon_nic_register(&skel_nic);
-	if (err)
-		goto put;
+	if (err) {
+		dev_put(skel_nic.dev);
+		return err;
+	}
 	err = register_netdevice_notifier(&skel_notifier);
 	if (err)
-		goto unregister;
-	return 0;
-
-unregister:
-	falcon_nic_unregister(&skel_nic);
-put:
-	dev_put(skel_nic.dev);
+		skel_remove(NULL);
 	return err;
 }
 

@@ -11,7 +11,7 @@
 #include "e2100sim.h"
 
 #define E2100_PHC_SHIFT		10	/* ps of the counter in a cycle */
-/* 1.024 ns a cycle; nanoseconds do not overflow for a minute. */
+/* 1.024 ns a cycle; a timecounter's nanoseconds do not overflow for a minute. */
 #define E2100_CC_SHIFT		28
 #define E2100_CC_MULT		((u32)(1024ULL * (1ULL << E2100_CC_SHIFT) / 1000))
 #define E2100_PHC_REFRESH	(10 * HZ)
@@ -50,11 +50,15 @@ u64 e2100_counter(const struct e2100_clock *clock)
  * @clock:	of the device
  * @ps:		a stamp, perhaps from before a reset
  *
+ * It wraps once in 213 days.
+ *
  * Context: any.
  */
 bool e2100_counter_was(const struct e2100_clock *clock, u64 ps)
 {
-	return ps >= READ_ONCE(clock->since_ps) && ps <= e2100_counter(clock);
+	u64 since = READ_ONCE(clock->since_ps);
+
+	return ps - since <= e2100_counter(clock) - since;
 }
 
 /**
@@ -110,10 +114,16 @@ void e2100_clock_reset(struct e2100_clock *clock, u64 start_ps)
  */
 u64 e2100_phc_time(struct e2100_clock *clock, u64 counter_ps)
 {
-	u64 ns;
+	u64 cycles = counter_ps >> E2100_PHC_SHIFT, before, ns;
 
 	spin_lock_bh(&clock->lock);
-	ns = timecounter_cyc2time(&clock->tc, counter_ps >> E2100_PHC_SHIFT);
+	before = (clock->tc.cycle_last - cycles) & clock->cc.mask;
+	/* A stamp may be read long after it was taken. */
+	if (before <= clock->cc.mask / 2)
+		ns = clock->tc.nsec - mul_u64_u32_shr(before, clock->cc.mult,
+						      clock->cc.shift);
+	else
+		ns = timecounter_cyc2time(&clock->tc, cycles);
 	spin_unlock_bh(&clock->lock);
 	return ns;
 }

@@ -10,6 +10,9 @@
  *	portN/delay_us	that every packet takes; reorder_us: that reordered ones
  *			take in addition
  *	portN/seed	writing begins the generator's sequence anew
+ *	portN/tx_waiting
+ *			packets and trains that wait for their departure, for
+ *			the link, or for the end of a delay
  *	portN/rx_bytes	in the receive buffer
  *	portN/contexts	known, and at hand
  */
@@ -76,6 +79,13 @@ static int e2100_contexts_show(struct seq_file *m, void *data)
 }
 DEFINE_SHOW_ATTRIBUTE(e2100_contexts);
 
+static int e2100_waiting_get(void *data, u64 *val)
+{
+	*val = e2100_tx_waiting(data);
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(e2100_waiting_fops, e2100_waiting_get, NULL, "%llu\n");
+
 /**
  * e2100_debugfs_dev - files of a device
  * @dev:	device; removes @dev->dir
@@ -111,6 +121,8 @@ void e2100_debugfs_port(struct e2100_port *port)
 	debugfs_create_u32("delay_us", 0644, port->dir, &f->delay_us);
 	debugfs_create_u32("reorder_us", 0644, port->dir, &f->reorder_us);
 	debugfs_create_file("seed", 0200, port->dir, port, &e2100_seed_fops);
+	debugfs_create_file("tx_waiting", 0444, port->dir, port,
+			    &e2100_waiting_fops);
 	debugfs_create_atomic_t("rx_bytes", 0444, port->dir, &port->rx_bytes);
 	debugfs_create_file("contexts", 0444, port->dir, port,
 			    &e2100_contexts_fops);

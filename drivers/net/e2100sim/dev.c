@@ -109,7 +109,7 @@ static void e2100_dev_down(struct e2100_dev *dev)
 		netif_carrier_off(port->netdev);
 		e2100_rx_flush(port);
 		rtnl_unlock();
-		e2100_tx_flush(port, NULL);
+		e2100_tx_flush(port);
 	}
 }
 
@@ -158,6 +158,8 @@ static int e2100_reload_up(struct devlink *devlink,
 			   u32 *actions_performed,
 			   struct netlink_ext_ack *extack)
 {
+	const enum devlink_health_reporter_state healthy =
+		DEVLINK_HEALTH_REPORTER_STATE_HEALTHY;
 	struct e2100_dev *dev = devlink_priv(devlink);
 	int err;
 
@@ -165,6 +167,8 @@ static int e2100_reload_up(struct devlink *devlink,
 	mutex_lock(&dev->lock);
 	err = e2100_dev_up(dev);
 	mutex_unlock(&dev->lock);
+	if (!err)
+		devlink_health_reporter_state_update(dev->health, healthy);
 	return err;
 }
 

@@ -140,7 +140,7 @@ enum e2100_wait {
 /**
  * struct e2100_desc - an entry of a transmit ring
  * @node:	on the wheel, or in the list of free ones; first
- * @skb:	what waits; NULL if it was flushed
+ * @skb:	what waits
  * @wait:	enum e2100_wait
  * @waiting:	on the wheel
  */
@@ -223,6 +223,7 @@ enum e2100_stat {
 	E2100_S_RX_STAMPED,
 	E2100_S_RX_BUFFER_FULL,
 	E2100_S_RX_DOWN,
+	E2100_S_RX_NO_MEM,
 	E2100_S_CTX_ADDED,
 	E2100_S_CTX_DELETED,
 	E2100_S_CTX_REFUSED,
@@ -379,7 +380,8 @@ void e2100_wire_xmit(struct e2100_port *port, struct sk_buff *skb);
 int e2100_tx_open(struct e2100_port *port);
 void e2100_tx_stop(struct e2100_port *port);
 void e2100_tx_init(struct e2100_port *port);
-void e2100_tx_flush(struct e2100_port *port, const struct net *net);
+void e2100_tx_flush(struct e2100_port *port);
+unsigned int e2100_tx_waiting(struct e2100_port *port);
 bool e2100_tx_delay(struct e2100_port *port, struct sk_buff *skb, u64 due_ns);
 netdev_tx_t e2100_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 int e2100_tx_falcon(struct e2100_port *port, struct falcon_nic_ctx *ctx,

@@ -17,6 +17,7 @@ static const char e2100_stat_name[E2100_NR_STAT][ETH_GSTRING_LEN] = {
 	[E2100_S_RX_STAMPED]	  = "rx_stamped",
 	[E2100_S_RX_BUFFER_FULL]  = "rx_buffer_full",
 	[E2100_S_RX_DOWN]	  = "rx_down",
+	[E2100_S_RX_NO_MEM]	  = "rx_no_mem",
 	[E2100_S_CTX_ADDED]	  = "ctx_added",
 	[E2100_S_CTX_DELETED]	  = "ctx_deleted",
 	[E2100_S_CTX_REFUSED]	  = "ctx_refused",

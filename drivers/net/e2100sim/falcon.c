@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The ops table that Falcon sees, over the other files. dev.c and netdev.c
- * start and stop it.
+ * start and stop it. No flush: a port leaves its namespace closed, before
+ * connections end there, and drops what waits.
  */
 #include <linux/module.h>
 #include "e2100sim.h"
@@ -35,11 +36,6 @@ static int e2100_op_xmit(struct falcon_nic *nic, struct falcon_nic_ctx *ctx,
 	return e2100_tx_falcon(e2100_nic_port(nic), ctx, skb, depart_ns);
 }
 
-static void e2100_op_flush(struct falcon_nic *nic, const struct net *net)
-{
-	e2100_tx_flush(e2100_nic_port(nic), net);
-}
-
 static u8 e2100_op_rx_level(struct falcon_nic *nic)
 {
 	return e2100_rx_level(e2100_nic_port(nic));
@@ -70,7 +66,6 @@ static const struct falcon_nic_ops e2100_falcon_ops = {
 	.conn_add	= e2100_op_conn_add,
 	.conn_del	= e2100_op_conn_del,
 	.xmit		= e2100_op_xmit,
-	.flush		= e2100_op_flush,
 	.rx_level	= e2100_op_rx_level,
 	.key_add	= e2100_op_key_add,
 	.key_del	= e2100_op_key_del,
@@ -106,5 +101,5 @@ void e2100_falcon_stop(struct e2100_port *port)
 	if (port->registered)
 		falcon_nic_unregister(&port->nic);
 	port->registered = false;
-	e2100_tx_flush(port, NULL);
+	e2100_tx_flush(port);
 }

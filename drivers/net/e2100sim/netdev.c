@@ -89,6 +89,9 @@ static ktime_t e2100_get_tstamp(struct net_device *netdev,
 	struct e2100_port *port = netdev_priv(netdev);
 	u64 ps = (uintptr_t)hw->netdev_data;
 
+	/* Of a counter that was reset since */
+	if (!e2100_counter_was(&port->dev->clock, ps))
+		return 0;
 	if (cycles)
 		return ns_to_ktime(div_u64(ps, 1000));
 	return ns_to_ktime(e2100_phc_time(&port->dev->clock, ps));

@@ -24,7 +24,7 @@ struct e2100_rx_cb {
 	u64 arrived_ns;
 	u32 cost_ns;
 	u32 bytes;
-	bool alone;		/* not for GRO */
+	bool alone;		/* GRO makes no train of it */
 };
 
 #define E2100_STAMP_OPENED	1ULL
@@ -78,22 +78,26 @@ static unsigned int e2100_falcon_offset(struct sk_buff *skb, u32 *cid)
 	return udp;
 }
 
-static void e2100_stamp(struct e2100_port *port, struct sk_buff *skb, bool want,
+/* False: no memory, and the stamp in it is not ours. */
+static bool e2100_stamp(struct e2100_port *port, struct sk_buff *skb, bool want,
 			u64 stamp)
 {
 	struct skb_shared_hwtstamps *hw = skb_hwtstamps(skb);
 
+	if (!want && !hw->hwtstamp)
+		return true;
 	/* What the sender keeps for retransmission stays as it is. */
-	if ((!want && !hw->hwtstamp) || skb_unclone(skb, GFP_ATOMIC))
-		return;
+	if (skb_unclone(skb, GFP_ATOMIC))
+		return false;
 	hw = skb_hwtstamps(skb);
 	hw->hwtstamp = 0;
 	skb_shinfo(skb)->tx_flags &= ~SKBTX_ANY_TSTAMP;
 	if (!want)
-		return;
+		return true;
 	hw->netdev_data = (void *)(uintptr_t)stamp;
 	skb_shinfo(skb)->tx_flags |= SKBTX_HW_TSTAMP_NETDEV;
 	E2100_INC(port, RX_STAMPED);
+	return true;
 }
 
 static struct e2100_rxq *e2100_rxq_of(struct e2100_port *port,
@@ -138,6 +142,7 @@ void e2100_rx(struct e2100_port *port, struct sk_buff *skb)
 
 	if (!netif_running(port->netdev) || e2100_dead(port)) {
 		E2100_INC(port, RX_DOWN);
+		dev_core_stats_rx_dropped_inc(port->netdev);
 		kfree_skb(skb);
 		return;
 	}
@@ -145,9 +150,14 @@ void e2100_rx(struct e2100_port *port, struct sk_buff *skb)
 	udp = e2100_falcon_offset(skb, &cid);
 	opened = udp && e2100_psp_open(port, &skb, udp);
 	stamp &= ~E2100_STAMP_OPENED;
-	e2100_stamp(port, skb, udp || READ_ONCE(port->tstamp.rx_filter) !=
-			       HWTSTAMP_FILTER_NONE,
-		    opened ? stamp | E2100_STAMP_OPENED : stamp);
+	if (!e2100_stamp(port, skb, udp || READ_ONCE(port->tstamp.rx_filter) !=
+				    HWTSTAMP_FILTER_NONE,
+			 opened ? stamp | E2100_STAMP_OPENED : stamp)) {
+		E2100_INC(port, RX_NO_MEM);
+		dev_core_stats_rx_dropped_inc(port->netdev);
+		kfree_skb(skb);
+		return;
+	}
 	cb = e2100_rx_cb(skb);
 	cb->alone = udp && !opened && READ_ONCE(port->opens);
 	cb->arrived_ns = ktime_get_ns();
@@ -159,6 +169,7 @@ void e2100_rx(struct e2100_port *port, struct sk_buff *skb)
 	}
 	if (!e2100_rx_admit(q, skb)) {
 		E2100_INC(port, RX_BUFFER_FULL);
+		dev_core_stats_rx_dropped_inc(port->netdev);
 		kfree_skb(skb);
 		return;
 	}
@@ -220,12 +231,11 @@ static void e2100_give(struct napi_struct *napi, struct sk_buff *skb)
 
 	memset(skb->cb, 0, sizeof(skb->cb));
 	e2100_mark_napi(napi, skb);
-	if (!alone) {
-		napi_gro_receive(napi, skb);
-		return;
-	}
-	napi_gro_flush(napi, false);
-	netif_receive_skb(skb);
+	if (alone)
+		napi_gro_flush(napi, false);
+	napi_gro_receive(napi, skb);
+	if (alone)
+		napi_gro_flush(napi, false);
 }
 
 static int e2100_poll(struct napi_struct *napi, int budget)
@@ -351,6 +361,8 @@ void e2100_rx_free(struct e2100_port *port)
 
 	for (i = 0; port->rxq && i < port->nr_queues; i++) {
 		netif_napi_del(&port->rxq[i].napi);
+		/* A poll that was running may have armed it when it was over. */
+		hrtimer_cancel(&port->rxq[i].timer);
 		skb_queue_purge(&port->rxq[i].ring);
 	}
 	kfree(port->rxq);

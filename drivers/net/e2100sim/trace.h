@@ -2,7 +2,8 @@
 /*
  * Trace events of e2100sim: what a test counts for itself. e2100_ctx is each
  * look-up of a context, in the order in which the cache saw them; e2100_depart
- * each departure of a paced packet. dev is the number on the bus.
+ * each departure of a paced packet; e2100_drop each packet or train that waited
+ * and does not depart. dev is the number on the bus.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM e2100sim
@@ -16,6 +17,11 @@
 #define E2100_CTX_TX	0	/* a packet is transmitted */
 #define E2100_CTX_RX	1	/* one arrives */
 #define E2100_CTX_DEL	2	/* a context that was at hand goes */
+#endif
+
+#ifndef E2100_DROP_ALL
+#define E2100_DROP_ALL	0	/* the port is reset, goes down or away */
+#define E2100_DROP_MOVED 1	/* its connection is on another NIC */
 #endif
 
 TRACE_EVENT(e2100_ctx,
@@ -55,6 +61,22 @@ TRACE_EVENT(e2100_depart,
 	),
 	TP_printk("dev=%u due_ns=%llu late_ns=%lld", __entry->dev,
 		  __entry->due_ns, (s64)(__entry->now_ns - __entry->due_ns))
+);
+
+TRACE_EVENT(e2100_drop,
+	TP_PROTO(u32 dev, u8 why),
+	TP_ARGS(dev, why),
+	TP_STRUCT__entry(
+		__field(u32, dev)
+		__field(u8, why)
+	),
+	TP_fast_assign(
+		__entry->dev = dev;
+		__entry->why = why;
+	),
+	TP_printk("dev=%u %s", __entry->dev,
+		  __print_symbolic(__entry->why, { E2100_DROP_ALL, "all" },
+				   { E2100_DROP_MOVED, "moved" }))
 );
 
 #endif /* _E2100_TRACE_H */

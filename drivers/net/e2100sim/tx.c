@@ -9,7 +9,8 @@
  *
  * netdev.c and falcon.c call. The time at which something should have departed
  * counts, not when the timer ran: a machine that stands still for a while
- * neither makes the link slower nor a flow.
+ * neither makes the link slower nor a flow. Nor does what comes while the timer is
+ * late overtake what waits for it: it waits as well.
  */
 #include <linux/percpu.h>
 #include <linux/slab.h>
@@ -30,10 +31,29 @@ static void e2100_txq_arm(struct e2100_txq *q)
 	lockdep_assert_held(&q->lock);
 	if (next == q->timer_ns)
 		return;
-	q->timer_ns = next;
+	WRITE_ONCE(q->timer_ns, next);
 	if (next != E2100_WHEEL_IDLE)
 		hrtimer_start(&q->timer, ns_to_ktime(next),
 			      HRTIMER_MODE_ABS_SOFT);
+}
+
+/* May what is due then depart at once? Not before what is due already. */
+static bool e2100_txq_now(const struct e2100_txq *q, u64 due_ns)
+{
+	u64 now = ktime_get_ns();
+
+	return due_ns <= now && READ_ONCE(q->timer_ns) > now;
+}
+
+static void e2100_txq_put(struct e2100_txq *q, struct e2100_desc *desc,
+			  enum e2100_wait wait, u64 due_ns)
+{
+	lockdep_assert_held(&q->lock);
+	desc->wait = wait;
+	desc->waiting = true;
+	desc->node.due_ns = due_ns;
+	e2100_wheel_add(q->wheel, &desc->node, ktime_get_ns());
+	e2100_txq_arm(q);
 }
 
 /* False: no descriptor, or the port is down; @skb is the caller's still. */
@@ -46,18 +66,29 @@ static bool e2100_txq_wait(struct e2100_txq *q, struct sk_buff *skb,
 	if (!q->wheel || !q->free || due_ns == E2100_NO_ROOM) {
 		spin_unlock_bh(&q->lock);
 		E2100_INC(q->port, TX_NO_DESC);
+		dev_core_stats_tx_dropped_inc(q->port->netdev);
 		return false;
 	}
 	desc = container_of(q->free, struct e2100_desc, node);
 	q->free = desc->node.next;
 	desc->skb = skb;
-	desc->wait = wait;
-	desc->waiting = true;
-	desc->node.due_ns = due_ns;
-	e2100_wheel_add(q->wheel, &desc->node, ktime_get_ns());
-	e2100_txq_arm(q);
+	e2100_txq_put(q, desc, wait, due_ns);
 	spin_unlock_bh(&q->lock);
 	return true;
+}
+
+/* What has left the wheel goes on waiting; false: the port went down. */
+static bool e2100_txq_rewait(struct e2100_txq *q, struct e2100_desc *desc,
+			     enum e2100_wait wait, u64 due_ns)
+{
+	bool up;
+
+	spin_lock_bh(&q->lock);
+	up = q->wheel;
+	if (up)
+		e2100_txq_put(q, desc, wait, due_ns);
+	spin_unlock_bh(&q->lock);
+	return up;
 }
 
 static struct e2100_txq *e2100_txq_here(struct e2100_port *port)
@@ -94,9 +125,11 @@ static u64 e2100_wire_bytes(const struct sk_buff *skb, unsigned int add)
 
 /*
  * Takes the link for @bytes from @from_ns on; returns when they begin. What would
- * have to wait and finds no room for that takes nothing, and gets NO_ROOM.
+ * have to wait, for which it needs @room, and finds none takes nothing, and gets
+ * NO_ROOM.
  */
-static u64 e2100_link_take(struct e2100_txq *q, u64 from_ns, u64 bytes)
+static u64 e2100_link_take(struct e2100_txq *q, u64 from_ns, u64 bytes,
+			   bool room)
 {
 	struct e2100_port *port = q->port;
 	u32 mbps = e2100_param(port, E2100_P_LINK_MBPS);
@@ -105,7 +138,7 @@ static u64 e2100_link_take(struct e2100_txq *q, u64 from_ns, u64 bytes)
 		return from_ns;
 	spin_lock_bh(&port->link_lock);
 	from_ns = max(from_ns, port->link_ns);
-	if (from_ns > ktime_get_ns() && !READ_ONCE(q->free))
+	if (!e2100_txq_now(q, from_ns) && !room)
 		from_ns = E2100_NO_ROOM;
 	else
 		port->link_ns = from_ns +
@@ -154,6 +187,7 @@ static int e2100_seal(struct e2100_port *port, struct sk_buff *skb)
 
 	if (!iv) {
 		E2100_INC(port, TX_STALE);
+		trace_e2100_drop(e2100_id(port), E2100_DROP_MOVED);
 		return -ENODEV;
 	}
 	return e2100_seal_at(port, skb, iv);
@@ -175,22 +209,44 @@ static int e2100_depart(struct e2100_port *port, struct sk_buff *skb)
 	return err;
 }
 
-/* A paced packet may depart: once the link has time for it. */
+static u64 e2100_link_take_falcon(struct e2100_txq *q, const struct sk_buff *skb,
+				  u64 due_ns, bool room)
+{
+	return e2100_link_take(q, due_ns, e2100_wire_bytes(skb, ETH_HLEN),
+			       room);
+}
+
+/* A packet may depart: once the link has time for it. */
 static int e2100_to_link(struct e2100_txq *q, struct sk_buff *skb, u64 due_ns)
 {
-	u64 begin = e2100_link_take(q, due_ns, e2100_wire_bytes(skb, ETH_HLEN));
+	u64 begin = e2100_link_take_falcon(q, skb, due_ns, READ_ONCE(q->free));
 
-	if (begin <= ktime_get_ns())
+	if (e2100_txq_now(q, begin))
 		return e2100_depart(q->port, skb);
-	if (!falcon_nic_cb(skb)->held)
-		falcon_nic_hold(skb);
+	falcon_nic_hold(skb);
 	if (e2100_txq_wait(q, skb, E2100_FALCON, begin))
 		return 0;
 	falcon_nic_drop(skb);
 	return -ENOBUFS;
 }
 
-static void e2100_desc_depart(struct e2100_txq *q, struct e2100_desc *desc)
+/* The same of one that was paced; false: it waits on, in its descriptor. */
+static bool e2100_paced_to_link(struct e2100_txq *q, struct e2100_desc *desc)
+{
+	u64 begin = e2100_link_take_falcon(q, desc->skb, desc->node.due_ns,
+					   true);
+
+	if (e2100_txq_now(q, begin))
+		e2100_depart(q->port, desc->skb);
+	else if (e2100_txq_rewait(q, desc, E2100_FALCON, begin))
+		return false;
+	else
+		falcon_nic_drop(desc->skb);
+	return true;
+}
+
+/* Is it done with its descriptor? */
+static bool e2100_desc_depart(struct e2100_txq *q, struct e2100_desc *desc)
 {
 	struct e2100_port *port = q->port;
 
@@ -198,8 +254,7 @@ static void e2100_desc_depart(struct e2100_txq *q, struct e2100_desc *desc)
 	case E2100_PACED:
 		trace_e2100_depart(e2100_id(port), desc->node.due_ns,
 				   ktime_get_ns());
-		e2100_to_link(q, desc->skb, desc->node.due_ns);
-		break;
+		return e2100_paced_to_link(q, desc);
 	case E2100_FALCON:
 		e2100_depart(port, desc->skb);
 		break;
@@ -210,6 +265,7 @@ static void e2100_desc_depart(struct e2100_txq *q, struct e2100_desc *desc)
 		e2100_wire_send(port, desc->skb);
 		break;
 	}
+	return true;
 }
 
 /* What is due leaves the wheel, its descriptors are the caller's. */
@@ -218,7 +274,7 @@ static struct e2100_wheel_node *e2100_txq_due(struct e2100_txq *q)
 	struct e2100_wheel_node *first = NULL, *node;
 
 	spin_lock_bh(&q->lock);
-	q->timer_ns = E2100_WHEEL_IDLE;
+	WRITE_ONCE(q->timer_ns, E2100_WHEEL_IDLE);
 	if (q->wheel) {
 		first = e2100_wheel_advance(q->wheel, ktime_get_ns());
 		for (node = first; node; node = node->next)
@@ -233,21 +289,21 @@ static struct e2100_wheel_node *e2100_txq_due(struct e2100_txq *q)
 static enum hrtimer_restart e2100_txq_timer(struct hrtimer *timer)
 {
 	struct e2100_txq *q = container_of(timer, struct e2100_txq, timer);
-	struct e2100_wheel_node *first = e2100_txq_due(q), *node, *last = NULL;
+	struct e2100_wheel_node *node, *next, *done = NULL, *last = NULL;
 
-	for (node = first; node; node = node->next) {
-		struct e2100_desc *desc = container_of(node, struct e2100_desc,
-						       node);
-
-		if (desc->skb)
-			e2100_desc_depart(q, desc);
-		desc->skb = NULL;
-		last = node;
+	for (node = e2100_txq_due(q); node; node = next) {
+		next = node->next;
+		if (!e2100_desc_depart(q, container_of(node, struct e2100_desc,
+						       node)))
+			continue;
+		node->next = done;
+		done = node;
+		last = last ?: node;
 	}
 	if (last) {
 		spin_lock_bh(&q->lock);
 		last->next = q->free;
-		q->free = first;
+		q->free = done;
 		spin_unlock_bh(&q->lock);
 	}
 	return HRTIMER_NORESTART;
@@ -264,16 +320,20 @@ netdev_tx_t e2100_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
 	struct e2100_port *port = netdev_priv(netdev);
 	struct e2100_txq *q = e2100_txq_here(port);
-	u64 now, begin;
+	u64 begin;
 
+	/* One stamp a packet: software's not, where there will be ours. */
+	if (READ_ONCE(port->tstamp.tx_type) == HWTSTAMP_TX_ON &&
+	    skb_shinfo(skb)->tx_flags & SKBTX_HW_TSTAMP)
+		skb_shinfo(skb)->tx_flags |= SKBTX_IN_PROGRESS;
 	skb_tx_timestamp(skb);
 	if (this_cpu_read(e2100_departing) == port) {
 		e2100_wire_xmit(port, skb);
 		return NETDEV_TX_OK;
 	}
-	now = ktime_get_ns();
-	begin = e2100_link_take(q, now, e2100_wire_bytes(skb, 0));
-	if (begin <= now)
+	begin = e2100_link_take(q, ktime_get_ns(), e2100_wire_bytes(skb, 0),
+				READ_ONCE(q->free));
+	if (e2100_txq_now(q, begin))
 		e2100_wire_xmit(port, skb);
 	else if (!e2100_txq_wait(q, skb, E2100_FRAME, begin))
 		dev_kfree_skb_any(skb);
@@ -329,10 +389,10 @@ int e2100_tx_falcon(struct e2100_port *port, struct falcon_nic_ctx *ctx,
 		    struct sk_buff *skb, u64 depart_ns)
 {
 	struct e2100_txq *q = e2100_txq_here(port);
-	u64 now = ktime_get_ns();
-	u64 due = max(depart_ns, e2100_engine(q, now, e2100_ctx_tx(port, ctx)));
+	u64 due = max(depart_ns, e2100_engine(q, ktime_get_ns(),
+					      e2100_ctx_tx(port, ctx)));
 
-	if (due <= now)
+	if (e2100_txq_now(q, due))
 		return e2100_to_link(q, skb, due);
 	E2100_INC(port, TX_PACED);
 	falcon_nic_hold(skb);
@@ -346,24 +406,13 @@ int e2100_tx_falcon(struct e2100_port *port, struct falcon_nic_ctx *ctx,
  * Up and down
  */
 
-static void e2100_desc_drop(struct e2100_desc *desc)
+static void e2100_desc_drop(struct e2100_port *port, struct e2100_desc *desc)
 {
+	trace_e2100_drop(e2100_id(port), E2100_DROP_ALL);
 	if (desc->wait == E2100_PACED || desc->wait == E2100_FALCON)
 		falcon_nic_drop(desc->skb);
 	else
 		kfree_skb(desc->skb);
-	desc->skb = NULL;
-}
-
-static bool e2100_desc_matches(const struct e2100_desc *desc,
-			       const struct net *net)
-{
-	if (!desc->waiting || !desc->skb)
-		return false;
-	if (!net)
-		return true;
-	return (desc->wait == E2100_PACED || desc->wait == E2100_FALCON) &&
-	       falcon_nic_net(desc->skb) == net;
 }
 
 /* A new ring: nothing waits, but for what the timer has in its hands. */
@@ -386,17 +435,16 @@ static void e2100_txq_empty(struct e2100_txq *q)
 	q->engine_ns = 0;
 }
 
-/* A descriptor of a namespace that goes stays on the wheel until its time. */
-static void e2100_txq_flush(struct e2100_txq *q, const struct net *net)
+static void e2100_txq_flush(struct e2100_txq *q)
 {
 	unsigned int i;
 
 	spin_lock_bh(&q->lock);
 	for (i = 0; q->ring && i < q->port->tx_ring; i++) {
-		if (e2100_desc_matches(&q->ring[i], net))
-			e2100_desc_drop(&q->ring[i]);
+		if (q->ring[i].waiting)
+			e2100_desc_drop(q->port, &q->ring[i]);
 	}
-	if (q->wheel && !net)
+	if (q->wheel)
 		e2100_txq_empty(q);
 	spin_unlock_bh(&q->lock);
 }
@@ -404,18 +452,44 @@ static void e2100_txq_flush(struct e2100_txq *q, const struct net *net)
 /**
  * e2100_tx_flush - drop what waits
  * @port:	port
- * @net:	of packets of Falcon from this namespace only; NULL: all
  *
  * Context: process.
  */
-void e2100_tx_flush(struct e2100_port *port, const struct net *net)
+void e2100_tx_flush(struct e2100_port *port)
 {
 	unsigned int i;
 
 	for (i = 0; i < port->nr_queues; i++)
-		e2100_txq_flush(&port->txq[i], net);
-	if (!net)
-		e2100_link_free(port);
+		e2100_txq_flush(&port->txq[i]);
+	e2100_link_free(port);
+}
+
+static unsigned int e2100_txq_waiting(struct e2100_txq *q)
+{
+	unsigned int i, nr = 0;
+
+	spin_lock_bh(&q->lock);
+	for (i = 0; q->ring && i < q->port->tx_ring; i++) {
+		if (q->ring[i].waiting)
+			nr++;
+	}
+	spin_unlock_bh(&q->lock);
+	return nr;
+}
+
+/**
+ * e2100_tx_waiting - packets and trains that wait
+ * @port:	port
+ *
+ * Context: process or softirq.
+ */
+unsigned int e2100_tx_waiting(struct e2100_port *port)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < port->nr_queues; i++)
+		nr += e2100_txq_waiting(&port->txq[i]);
+	return nr;
 }
 
 static int e2100_txq_open(struct e2100_txq *q, unsigned int size)
@@ -452,7 +526,7 @@ static void e2100_txq_stop(struct e2100_txq *q)
 	q->wheel = NULL;
 	spin_unlock_bh(&q->lock);
 	hrtimer_cancel(&q->timer);
-	e2100_txq_flush(q, NULL);
+	e2100_txq_flush(q);
 	spin_lock_bh(&q->lock);
 	q->free = NULL;
 	q->ring = NULL;

@@ -59,9 +59,13 @@ void e2100_carrier(struct e2100_port *port)
 
 static rx_handler_result_t e2100_rx_handler(struct sk_buff **pskb)
 {
-	struct sk_buff *skb = skb_share_check(*pskb, GFP_ATOMIC);
 	struct e2100_port *port;
+	struct sk_buff *skb;
 
+	/* The stack's copy of what it sends itself never was on the wire. */
+	if ((*pskb)->pkt_type == PACKET_LOOPBACK)
+		return RX_HANDLER_PASS;
+	skb = skb_share_check(*pskb, GFP_ATOMIC);
 	if (!skb)
 		return RX_HANDLER_CONSUMED;
 	port = rcu_dereference(skb->dev->rx_handler_data);
@@ -191,6 +195,10 @@ static void e2100_send_peer(struct e2100_port *peer, struct sk_buff *skb)
 static void e2100_send_lower(struct e2100_port *port, struct net_device *lower,
 			     struct sk_buff *skb)
 {
+	/* To its sender the port was the NIC: no other stamps it again. */
+	if (skb_shinfo(skb)->tx_flags & SKBTX_ANY_TSTAMP &&
+	    !skb_unclone(skb, GFP_ATOMIC))
+		skb_shinfo(skb)->tx_flags &= ~SKBTX_ANY_TSTAMP;
 	skb_scrub_packet(skb, !net_eq(dev_net(port->netdev), dev_net(lower)));
 	skb->dev = lower;
 	dev_queue_xmit(skb);
@@ -213,6 +221,7 @@ void e2100_wire_send(struct e2100_port *port, struct sk_buff *skb)
 	peer = rcu_dereference(port->peer);
 	if ((!lower && !peer) || e2100_dead(port)) {
 		E2100_INC(port, TX_DOWN);
+		dev_core_stats_tx_dropped_inc(port->netdev);
 		kfree_skb(skb);
 		goto out;
 	}

@@ -296,7 +296,7 @@ number()
 
 # transfer 4|6 OPTION...: one transfer from $A to $B, options for both ends.
 # $scratch/sent.json is the sender's report, $scratch/conn.json its connection
-# as the kernel sees it when all has arrived.
+# as the kernel sees it when all has arrived, and $scratch/peer.json the receiver's.
 transfer()
 {
 	local to=$B4 receiver
@@ -305,7 +305,8 @@ transfer()
 	shift
 	in_b falcon_xfer -l "$@" &
 	receiver=$!
-	in_a falcon_xfer "$@" -x "falcon -j conn >$scratch/conn.json" "$to" \
+	in_a falcon_xfer "$@" -x "falcon -j conn >$scratch/conn.json
+		falcon -N $B -j conn >$scratch/peer.json" "$to" \
 		>"$scratch/sent.json" || { pkill -P $receiver; return 1; }
 	wait $receiver
 }

@@ -72,7 +72,7 @@ hits_and_misses_are_as_traced()
 {
 	local a b lost count_a count_b
 
-	make_nics direct
+	make_nics "$(lower_type)"
 	both sysctl -q net.falcon.security=none
 	param "$NIC_A" cache_entries "$ENTRIES"
 	param "$NIC_B" cache_entries "$ENTRIES"
@@ -119,7 +119,7 @@ a_look_up_takes_its_time()
 {
 	local quick slow
 
-	make_nics direct
+	make_nics "$(lower_type)"
 	param "$NIC_B" cache_miss_ns 1000000
 	param "$NIC_B" cache_entries 0
 	in_a ping -q -c 2 "$B4" >/dev/null

@@ -58,7 +58,7 @@ contexts_come_and_go()
 # the next one finds a place again.
 contexts_that_are_refused_are_done_without()
 {
-	make_nics direct
+	make_nics "$(lower_type)"
 	both sysctl -q net.falcon.linger_ms=100
 	param "$NIC_A" max_contexts 0
 	transfer 4 -b 2M
@@ -89,12 +89,42 @@ a_full_ring_loses_what_comes_again()
 	expect "$(number "$scratch/sent.json" retx)" -gt 10 "retransmissions"
 }
 
+# lost_in_the_buffer: of 100 packets that come faster than the bus takes them
+lost_in_the_buffer()
+{
+	local dropped full
+
+	in_a ping -q -c 1 "$B4" >/dev/null
+	param "$NIC_B" pcie_mbps 1
+	in_a python3 - <<-END
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		for _ in range(100):
+		    s.sendto(bytes(1400), ("$B4", 7900))
+	END
+	full=$(nic_stat "$B" rx_buffer_full)
+	dropped=$(in_b cat /sys/class/net/e0/statistics/rx_dropped)
+	echo "# $full lost, $dropped by the statistics of the netdev"
+	expect "$full" -ge 10 "lost in the buffer"
+	expect "$dropped" -eq "$full" "of them in the statistics"
+}
+
+a_full_buffer_loses_what_arrives()
+{
+	make_nics direct
+	in_b ethtool -G e0 rx 4
+	lost_in_the_buffer
+	make_nics direct
+	param "$NIC_B" rx_buffer_kb 4
+	lost_in_the_buffer
+}
+
 # A link of 20 Mb/s: whatever the windows do, the wire carries no more.
 link_rate_is_kept()
 {
 	local mbytes
 
-	make_nics direct
+	make_nics "$(lower_type)"
 	param "$NIC_A" link_mbps 20
 	transfer 4 -b 2M
 	mbytes=$(number "$scratch/sent.json" mbytes_per_s)
@@ -117,7 +147,7 @@ rx_level_closes_ncwnd()
 {
 	local events=/sys/kernel/tracing/events/falcon/falcon_cc/enable n most
 
-	make_nics direct
+	make_nics "$(lower_type)"
 	sysctl -q net.falcon.swift.init_ncwnd=100 \
 		net.falcon.swift.init_fcwnd=100
 	both sysctl -q net.falcon.min_rto_us=2000000
@@ -134,13 +164,16 @@ rx_level_closes_ncwnd()
 	expect "$(nic_stat "$B" rx_buffer_full)" -eq 0 "lost in the buffer"
 }
 
+# fault NAME: packets of $A suffer it, and what arrives at $B is in $scratch/wire.
 fault()
 {
-	make_nics direct
+	make_nics "$(lower_type)"
 	knob "$NIC_A" port0/seed 42
-	knob "$NIC_A" "port0/$1_ppm" "${2:-50000}"
+	knob "$NIC_A" "port0/$1_ppm" 50000
+	sniff "$B" e0 in "$scratch/wire"
 	transfer 4 -b 2M
-	echo "# $(nic_stat "$A" "fault_$1") packets"
+	sniffed
+	echo "# $(nic_stat "$A" "fault_$1") packets of $(wc -l <"$scratch/wire")"
 	expect "$(nic_stat "$A" "fault_$1")" -gt 3 "packets that suffered it"
 }
 
@@ -150,19 +183,25 @@ wire_drops()
 	expect "$(number "$scratch/sent.json" retx)" -gt 0 "retransmissions"
 }
 
+# Behind one that left later: its IV says so.
 wire_reorders()
 {
 	fault reorder
+	expect "$(awk '{ iv = substr($1, 17); n += iv < last; last = iv }
+			END { print n + 0 }' "$scratch/wire")" -gt 3 "out of order"
 }
 
 wire_duplicates()
 {
 	fault duplicate
+	expect "$(twice "$scratch/wire")" -gt 3 "packets twice on the wire"
+	expect "$(number "$scratch/peer.json" rx_dup)" -gt 3 "received again"
 }
 
 wire_corrupts()
 {
 	fault corrupt
+	expect "$(counter "$B" in_bad_csum)" -gt 3 "with a wrong checksum"
 }
 
 wire_delays()
@@ -215,9 +254,14 @@ seed_repeats()
 	[ "$(wc -l <"$scratch/1")" -lt 30 ]
 }
 
+skel_has_users()
+{
+	falcon nic show dev sk0 | grep -q "^skel dev sk0 users [1-9]"
+}
+
 # The skeleton of a driver that nic-driver.rst speaks of: over a veth of the
 # initial namespace, which is all that it looks at. Packets that are paced wait in
-# it; when the device goes under it, it lets go.
+# it; when the device goes under it, it lets go of them, and of the connection.
 the_skeleton_is_a_nic()
 {
 	local receiver saved
@@ -246,7 +290,12 @@ the_skeleton_is_a_nic()
 	[ "$(nic_of_connection)" = skel ]
 	within 120 modprobe -r falcon_nic_skel
 	modprobe falcon_nic_skel ifname=sk0
+	in_b falcon_xfer -l -b 10M 2>/dev/null &
+	falcon_xfer -b 10M -r 100K "$B4" >/dev/null 2>&1 &
+	within 30 skel_has_users
 	timeout 60 ip link del sk0
+	within 30 fails skel_has_users
+	end_jobs -KILL
 	falcon nic show >"$scratch/nic"
 	fails grep -q "^skel " "$scratch/nic"
 	modprobe -r falcon_nic_skel
@@ -255,7 +304,7 @@ the_skeleton_is_a_nic()
 run_tests nic_is_shown connections_use_the_nic over_a_lower_netdev \
 	contexts_come_and_go contexts_that_are_refused_are_done_without \
 	a_full_ring_loses_what_comes_again round_trips_are_measured_at_once \
-	link_rate_is_kept rx_level_closes_ncwnd \
+	a_full_buffer_loses_what_arrives link_rate_is_kept rx_level_closes_ncwnd \
 	wire_drops wire_reorders wire_duplicates wire_corrupts wire_delays \
 	seed_repeats the_skeleton_is_a_nic
 status=$?

@@ -83,6 +83,45 @@ link_follows_both_ends()
 	in_a ping -q -c 1 "$B4" >/dev/null
 }
 
+# What the lower device sends by multicast the stack gives to listeners there as
+# well: not from the wire, and not to the port.
+lower_netdev_hears_itself()
+{
+	local before
+
+	make_nics veth
+	ip -n "$A" addr add 10.79.0.1/24 dev w0
+	before=$(in_a cat /sys/class/net/e0/statistics/rx_packets)
+	in_a python3 - <<-END
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		own = socket.inet_aton("10.79.0.1")
+		group = socket.inet_aton("239.1.1.1")
+		s.bind(("239.1.1.1", 7900))
+		s.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+		             group + own)
+		s.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, own)
+		s.settimeout(5)
+		for _ in range(20):
+		    s.sendto(b"x", ("239.1.1.1", 7900))
+		    assert s.recv(1) == b"x"
+	END
+	expect "$(in_a cat /sys/class/net/e0/statistics/rx_packets)" -lt \
+		$((before + 10)) "packets received by the port"
+}
+
+# Timers are late: what comes meanwhile does not overtake what waits for the link.
+a_slow_link_keeps_the_order()
+{
+	local n
+
+	make_nics direct
+	param "$NIC_A" link_mbps 40
+	transfer 4 -p tcp -b 4M
+	n=$(in_b nstat -asz TcpExtTCPOFOQueue | awk '/OFO/ { print $2 }')
+	expect "$n" -eq 0 "segments out of order"
+}
+
 lower_netdev_goes()
 {
 	make_nics veth
@@ -288,6 +327,7 @@ link_rate_is_kept()
 run_tests devices_come_and_go driver_and_devices_stay_together \
 	arguments_are_checked port_to_port over_veth \
 	over_a_lower_netdev link_follows_both_ends lower_netdev_goes \
+	lower_netdev_hears_itself a_slow_link_keeps_the_order \
 	gso_goes_in_and_gro_comes_out queues_share_the_flows \
 	ethtool_tells devlink_tells devlink_params_have_bounds \
 	ports_move_between_namespaces a_flood_leaves_the_link_to_others \
