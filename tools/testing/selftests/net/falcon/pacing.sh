@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Pacing where there is no NIC that could: SO_MAX_PACING_RATE becomes departure
-# times, which the software NIC's wheels keep for any device. What waits on them
-# goes with its namespace.
+# times, which the software NIC's wheels keep for any device. A namespace may go
+# meanwhile; that what waits on the wheels goes with it, psp.sh shows in the kernel
+# (a_namespace_leaves_no_packet_in_a_nic).
 
 . "$(dirname "$0")/lib.sh"
 
@@ -74,8 +75,8 @@ each_connection_has_its_rate()
 	drop_pair
 }
 
-# What is left would take minutes. The sockets are gone when they are no longer
-# willing to wait, their namespace with them: neither waits for a departure.
+# What is left would take minutes: the sockets are gone when they are no longer
+# willing to wait, and their namespace with them.
 a_namespace_goes_in_the_middle()
 {
 	local i
