@@ -68,6 +68,63 @@ TEST(rbth_bits_are_where_the_figure_has_them)
 	       SETH, OETH);
 }
 
+/* RDMA 8.1.3: each row's number, packet type and place in its message */
+TEST(opcode_numbers_are_the_tables_8_1_3)
+{
+#define SEND	(FAL_OPF_PUSH | FAL_OPF_SEND)
+#define WRITE	(FAL_OPF_PUSH | FAL_OPF_WRITE)
+#define FIRST	FAL_OPF_FIRST
+#define LAST	FAL_OPF_LAST
+#define WHAT	(SEND | WRITE | FIRST | LAST | FAL_OPF_PULL | FAL_OPF_RESP | \
+		 FAL_H_IMM | FAL_H_IETH)
+	static const struct {
+		u8 op;
+		u8 number;
+		u32 what;
+	} rows[] = {
+		{ FAL_OP_SEND_FIRST, 0x00, SEND | FIRST },
+		{ FAL_OP_SEND_MIDDLE, 0x01, SEND },
+		{ FAL_OP_SEND_LAST, 0x02, SEND | LAST },
+		{ FAL_OP_SEND_LAST_IMM, 0x03, SEND | LAST | FAL_H_IMM },
+		{ FAL_OP_SEND_ONLY, 0x04, SEND | FIRST | LAST },
+		{ FAL_OP_SEND_ONLY_IMM, 0x05, SEND | FIRST | LAST | FAL_H_IMM },
+		{ FAL_OP_WRITE_FIRST, 0x06, WRITE | FIRST },
+		{ FAL_OP_WRITE_MIDDLE, 0x07, WRITE },
+		{ FAL_OP_WRITE_LAST, 0x08, WRITE | LAST },
+		{ FAL_OP_WRITE_LAST_IMM, 0x09, WRITE | LAST | FAL_H_IMM },
+		{ FAL_OP_WRITE_ONLY, 0x0a, WRITE | FIRST | LAST },
+		{ FAL_OP_WRITE_ONLY_IMM, 0x0b,
+		  WRITE | FIRST | LAST | FAL_H_IMM },
+		{ FAL_OP_READ_REQ, 0x0c, FAL_OPF_PULL | FIRST | LAST },
+		{ FAL_OP_READ_RESP_FIRST, 0x0d, FAL_OPF_RESP | FIRST },
+		{ FAL_OP_READ_RESP_MIDDLE, 0x0e, FAL_OPF_RESP },
+		{ FAL_OP_READ_RESP_LAST, 0x0f, FAL_OPF_RESP | LAST },
+		{ FAL_OP_READ_RESP_ONLY, 0x10, FAL_OPF_RESP | FIRST | LAST },
+		{ FAL_OP_ATOMIC_RESP, 0x12, FAL_OPF_RESP | FIRST | LAST },
+		{ FAL_OP_CMP_SWAP, 0x13, FAL_OPF_PULL | FIRST | LAST },
+		{ FAL_OP_FETCH_ADD, 0x14, FAL_OPF_PULL | FIRST | LAST },
+		{ FAL_OP_SEND_LAST_INV, 0x16, SEND | LAST | FAL_H_IETH },
+		{ FAL_OP_SEND_ONLY_INV, 0x17, SEND | FIRST | LAST | FAL_H_IETH },
+		{ FAL_SVC_UD | FAL_OP_SEND_ONLY, 0x64, SEND | FIRST | LAST },
+		{ FAL_SVC_UD | FAL_OP_SEND_ONLY_IMM, 0x65,
+		  SEND | FIRST | LAST | FAL_H_IMM },
+	};
+	struct fal_hdr h;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		h = full(rows[i].op);
+		fal_hdr_build(&h, buf);
+		EXPECT_EQ(buf[3], rows[i].number);
+		EXPECT_EQ(fal_op_flags(rows[i].number) & WHAT, rows[i].what);
+	}
+#undef SEND
+#undef WRITE
+#undef FIRST
+#undef LAST
+#undef WHAT
+}
+
 /* RDMA 8.1.3: SEND carries SETH and OETH in each packet, then ImmDt or IETH */
 TEST(send_headers)
 {
