@@ -188,6 +188,7 @@ int fal_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		  struct ibv_send_wr **bad)
 {
 	struct fal_qp *qp = to_fal_qp(ibqp);
+	struct ibv_send_wr *first = wr;
 	int err = 0, ring = 0;
 
 	if (!qp->sq.hdr || !fal_may_send(ibqp)) {
@@ -204,6 +205,9 @@ int fal_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	}
 	ring = fal_sq_publish(qp, qp->sq_prod);
 	fal_unlock(&qp->sq_lock);
+	/* The kernel has heard of none. */
+	if (ring && !err)
+		*bad = first;
 	return err ? err : ring;
 }
 

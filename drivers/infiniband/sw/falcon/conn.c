@@ -547,14 +547,21 @@ static void fal_retry_work(struct work_struct *work)
 	fal_retry(qp, fal_retry_ms(qp));
 }
 
-/* Takes the connection, or the attempts, and lets go of them. */
-static void fal_conn_drop(struct fal_qp *qp)
+/*
+ * Takes the connection, or the attempts, and lets go of them. For an @error not if
+ * the queue pair has been reset since: they are of its next life.
+ */
+static void fal_conn_drop(struct fal_qp *qp, bool error)
 {
 	struct fal_qp_eng *eng = &qp->eng;
 	struct falcon_conn *c[3];
 	unsigned int i;
 
 	spin_lock_bh(&eng->lock);
+	if (error && READ_ONCE(qp->state) != IB_QPS_ERR) {
+		spin_unlock_bh(&eng->lock);
+		return;
+	}
 	c[0] = eng->conn;
 	c[1] = eng->incoming;
 	c[2] = eng->attempt;
@@ -577,7 +584,7 @@ static void fal_shut_work(struct work_struct *work)
 	struct fal_qp *qp = container_of(to_delayed_work(work), struct fal_qp,
 					 eng.shut);
 
-	fal_conn_drop(qp);
+	fal_conn_drop(qp, true);
 }
 
 /**
@@ -606,7 +613,7 @@ void fal_conn_fail(struct fal_qp *qp, bool tell_peer)
 	spin_unlock_bh(&eng->lock);
 	fal_resp_flush(qp);
 	if (!telling)
-		fal_conn_drop(qp);
+		fal_conn_drop(qp, true);
 }
 
 /*
@@ -638,7 +645,7 @@ void fal_eng_kick(struct fal_qp *qp)
  * fal_eng_to_rtr() - a queue pair gets ready to receive
  * @qp:	queue pair, its attributes set
  *
- * Return: 0; -EINVAL: addresses; -ENETDOWN; -ENOMEM.
+ * Return: 0; -EINVAL: addresses; -EOPNOTSUPP: to itself; -ENETDOWN; -ENOMEM.
  */
 int fal_eng_to_rtr(struct fal_qp *qp)
 {
@@ -653,6 +660,10 @@ int fal_eng_to_rtr(struct fal_qp *qp)
 	if (!av->grh.sgid_attr ||
 	    !fal_path_from_ah(&eng->path, av->grh.sgid_attr, av))
 		return -EINVAL;
+	/* It has one connection, of which it cannot be both ends. */
+	if (qp->attr.dest_qp_num == qp->ibqp.qp_num &&
+	    ipv6_addr_equal(&eng->path.saddr, &eng->path.daddr))
+		return -EOPNOTSUPP;
 	spin_lock_bh(&eng->lock);
 	eng->live = true;
 	eng->telling = false;
@@ -747,7 +758,7 @@ void fal_eng_to_reset(struct fal_qp *qp)
 	eng->listen = NULL;
 	cancel_delayed_work_sync(&eng->retry);
 	cancel_delayed_work_sync(&eng->shut);
-	fal_conn_drop(qp);
+	fal_conn_drop(qp, false);
 	wait_var_event(&eng->nr_conns, !atomic_read(&eng->nr_conns));
 	/* Call-backs may have started it anew. */
 	cancel_delayed_work_sync(&eng->retry);

@@ -2,8 +2,8 @@
 /*
  * Bytes between packets and memory. What leaves is referenced: a packet's
  * frags are the pinned pages of the region, but for short pieces and for pages
- * that must not be frags, which are copied. What arrives is copied once, into
- * the region.
+ * that must not be frags, which are copied; so are the answers to reads, which
+ * may outlive the reader's key. What arrives is copied once, into the region.
  *
  * Each piece is looked up and checked anew, so that a region may go between any
  * two; pages stay as long as a packet refers to them. req.c, resp.c and ud.c call.
@@ -287,12 +287,27 @@ static struct sk_buff *fal_seg_skb_frags(struct fal_qp *qp, struct ib_pd *pd,
 	return skb;
 }
 
-static struct sk_buff *fal_seg_skb_copy(struct fal_qp *qp, struct ib_pd *pd,
-					const struct falcon_sge *sge,
-					u32 num_sge, u32 off, u32 len,
-					int access, unsigned int priv,
-					const struct fal_hdr *h,
-					enum ib_wc_status *status)
+/**
+ * fal_seg_skb_copy() - a packet of headers and a copy of bytes of memory
+ * @qp:		queue pair
+ * @pd:		of the entries
+ * @sge:	entries
+ * @num_sge:	how many
+ * @off:	of the first byte, in all entries
+ * @len:	bytes
+ * @access:	what the regions must allow
+ * @priv:	bytes at the packet's head for the engine
+ * @h:		headers; @h->pad fits @len
+ * @status:	set to why there is no packet, IB_WC_SUCCESS: no memory now
+ *
+ * Context: any but hard interrupts.
+ * Return: the packet, or NULL.
+ */
+struct sk_buff *fal_seg_skb_copy(struct fal_qp *qp, struct ib_pd *pd,
+				 const struct falcon_sge *sge, u32 num_sge,
+				 u32 off, u32 len, int access,
+				 unsigned int priv, const struct fal_hdr *h,
+				 enum ib_wc_status *status)
 {
 	unsigned int hdr = fal_hdr_len(h->op);
 	static const u8 zero[3];
@@ -330,7 +345,7 @@ static struct sk_buff *fal_seg_skb_copy(struct fal_qp *qp, struct ib_pd *pd,
  * @status:	set to why there is no packet, IB_WC_SUCCESS: no memory now
  *
  * Context: any but hard interrupts.
- * Return: the packet, or NULL.
+ * Return: the packet, or NULL. It refers to the memory, or is a copy.
  */
 struct sk_buff *fal_seg_skb(struct fal_qp *qp, struct ib_pd *pd,
 			    const struct falcon_sge *sge, u32 num_sge,

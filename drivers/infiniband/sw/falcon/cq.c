@@ -66,6 +66,27 @@ static void fal_cq_tasklet(struct tasklet_struct *t)
 	cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 }
 
+/*
+ * Of what is pending the consumer is told now, or it is moderated: by the count,
+ * or by the timer, which begins @anew.
+ */
+static bool fal_cq_ripe(struct fal_cq *cq, bool anew)
+{
+	lockdep_assert_held(&cq->lock);
+
+	if (cq->count > 1 && cq->pending < cq->count) {
+		if (cq->period_us && anew)
+			hrtimer_start(&cq->timer,
+				      ns_to_ktime(cq->period_us *
+						  NSEC_PER_USEC),
+				      HRTIMER_MODE_REL);
+		return false;
+	}
+	cq->notify = 0;
+	cq->pending = 0;
+	return true;
+}
+
 /* Whether the consumer is to be told of a completion, now. */
 static bool fal_cq_due(struct fal_cq *cq, const struct ib_wc *wc,
 		       bool solicited)
@@ -76,17 +97,7 @@ static bool fal_cq_due(struct fal_cq *cq, const struct ib_wc *wc,
 			    wc->status == IB_WC_SUCCESS))
 		return false;
 	cq->pending++;
-	if (cq->count > 1 && cq->pending < cq->count) {
-		if (cq->period_us && cq->pending == 1)
-			hrtimer_start(&cq->timer,
-				      ns_to_ktime(cq->period_us *
-						  NSEC_PER_USEC),
-				      HRTIMER_MODE_REL);
-		return false;
-	}
-	cq->notify = 0;
-	cq->pending = 0;
-	return true;
+	return fal_cq_ripe(cq, cq->pending == 1);
 }
 
 static enum hrtimer_restart fal_cq_timer(struct hrtimer *timer)
@@ -319,15 +330,19 @@ int fal_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 	return err;
 }
 
-/* ib_device_ops::modify_cq: moderation */
+/* ib_device_ops::modify_cq: moderation, also of what is pending */
 int fal_modify_cq(struct ib_cq *ibcq, u16 count, u16 period_us)
 {
 	struct fal_cq *cq = to_fal_cq(ibcq);
+	bool due;
 
 	spin_lock_irq(&cq->lock);
 	cq->count = count;
 	cq->period_us = period_us;
+	due = cq->notify && cq->pending && fal_cq_ripe(cq, true);
 	spin_unlock_irq(&cq->lock);
+	if (due)
+		fal_cq_notify(cq);
 	return 0;
 }
 

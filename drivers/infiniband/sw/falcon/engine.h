@@ -84,7 +84,8 @@ struct fal_listen {
  * @peers:	all peers, also those that only send to us
  * @nr_peers:	of @table and not
  * @user_peers:	peers that queue pairs send to, by a hash of their user
- * @host_peers:	peers that connected, by a hash of their address
+ * @host_peers:	peers that connected, by a hash of their host
+ * @nr_passive:	all of those
  * @seed:	of these hashes
  * @waiters:	queue pairs that wait for a peer to acknowledge
  * @gc:		ends idle ones
@@ -98,6 +99,7 @@ struct fal_dev_eng {
 	atomic_t nr_peers;
 	u16 user_peers[FAL_UD_SHARES];
 	u16 host_peers[FAL_UD_SHARES];
+	u32 nr_passive;
 	u32 seed;
 	struct list_head waiters;
 	struct delayed_work gc;
@@ -260,6 +262,11 @@ struct sk_buff *fal_seg_skb(struct fal_qp *qp, struct ib_pd *pd,
 			    const struct falcon_sge *sge, u32 num_sge,
 			    u32 off, u32 len, int access, unsigned int priv,
 			    const struct fal_hdr *h, enum ib_wc_status *status);
+struct sk_buff *fal_seg_skb_copy(struct fal_qp *qp, struct ib_pd *pd,
+				 const struct falcon_sge *sge, u32 num_sge,
+				 u32 off, u32 len, int access,
+				 unsigned int priv, const struct fal_hdr *h,
+				 enum ib_wc_status *status);
 
 /* conn.c */
 bool fal_path_from_ah(struct falcon_path *path, const struct ib_gid_attr *sgid,

@@ -407,7 +407,6 @@ enum fal_mr_type {
 /**
  * struct fal_mr - memory region or window
  * @ibmr:	of the verbs core; regions alone
- * @ibmw:	of the verbs core; windows alone
  * @dev:	device
  * @rcu:	look-ups
  * @users:	accesses under way
@@ -433,10 +432,7 @@ enum fal_mr_type {
  * once a region is deregistered or a key is invalidated.
  */
 struct fal_mr {
-	union {
-		struct ib_mr ibmr;
-		struct ib_mw ibmw;
-	};
+	struct ib_mr ibmr;
 	struct fal_dev *dev;
 	struct rcu_head rcu;
 	atomic_t users;
@@ -453,6 +449,16 @@ struct fal_mr {
 	struct fal_mr *region;
 	u32 qpn;
 	u32 windows;
+};
+
+/**
+ * struct fal_mw - what the verbs core has of a window, and frees at once
+ * @ibmw:	of the verbs core
+ * @mr:		the window, which look-ups may find a little longer
+ */
+struct fal_mw {
+	struct ib_mw ibmw;
+	struct fal_mr *mr;
 };
 
 /**
@@ -482,11 +488,7 @@ FAL_TO(fal_cq, ibcq, ib_cq)
 FAL_TO(fal_srq, ibsrq, ib_srq)
 FAL_TO(fal_qp, ibqp, ib_qp)
 FAL_TO(fal_mr, ibmr, ib_mr)
-
-static inline struct fal_mr *to_fal_mw(struct ib_mw *ibmw)
-{
-	return container_of(ibmw, struct fal_mr, ibmw);
-}
+FAL_TO(fal_mw, ibmw, ib_mw)
 
 /*
  * What the engine calls of the front half
@@ -494,6 +496,7 @@ static inline struct fal_mr *to_fal_mw(struct ib_mw *ibmw)
 
 /* main.c */
 struct net *fal_dev_net(struct fal_dev *dev);
+u32 fal_dev_mtu(struct fal_dev *dev);
 
 /* ucontext.c */
 bool fal_ah_use(struct fal_qp *qp, u32 nr,

@@ -89,6 +89,26 @@ static int fal_query_device(struct ib_device *ibdev,
 	return 0;
 }
 
+/**
+ * fal_dev_mtu - the longest datagram
+ * @dev:	device
+ *
+ * Context: any.
+ * Return: bytes, the port's active MTU.
+ */
+u32 fal_dev_mtu(struct fal_dev *dev)
+{
+	enum ib_mtu mtu = IB_MTU_256;
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(dev->ndev);
+	if (ndev)
+		mtu = iboe_get_mtu(READ_ONCE(ndev->mtu));
+	rcu_read_unlock();
+	return max(ib_mtu_enum_to_int(mtu), 0);
+}
+
 static void fal_query_netdev(struct net_device *ndev, struct ib_port_attr *attr)
 {
 	attr->active_mtu = iboe_get_mtu(READ_ONCE(ndev->mtu));
@@ -297,7 +317,7 @@ static const struct ib_device_ops fal_dev_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, fal_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, fal_cq, ibcq),
-	INIT_RDMA_OBJ_SIZE(ib_mw, fal_mr, ibmw),
+	INIT_RDMA_OBJ_SIZE(ib_mw, fal_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, fal_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, fal_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, fal_srq, ibsrq),

@@ -425,14 +425,21 @@ enum ib_wc_status fal_mr_register(struct fal_qp *qp, struct fal_swqe *wqe)
 /* ib_device_ops::alloc_mw; the core has set device, pd, type */
 int fal_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
-	struct fal_mr *mw = to_fal_mw(ibmw);
+	struct fal_mr *mw;
 	int err;
 
-	fal_mr_setup(mw, ibmw->pd, ibmw->type == IB_MW_TYPE_1 ?
-				   FAL_MW_TYPE_1 : FAL_MW_TYPE_2);
+	mw = fal_mr_new(ibmw->pd, ibmw->type == IB_MW_TYPE_1 ? FAL_MW_TYPE_1 :
+							       FAL_MW_TYPE_2);
+	if (!mw)
+		return -ENOMEM;
 	err = fal_mr_publish(mw);
+	if (err) {
+		kfree(mw);
+		return err;
+	}
 	ibmw->rkey = mw->key;
-	return err;
+	to_fal_mw(ibmw)->mr = mw;
+	return 0;
 }
 
 static void fal_mw_unbind(struct fal_mr *mw)
@@ -450,10 +457,10 @@ static void fal_mw_unbind(struct fal_mr *mw)
 	spin_unlock(&region->lock);
 }
 
-/* ib_device_ops::dealloc_mw; the core frees the memory after it */
+/* ib_device_ops::dealloc_mw; the core frees struct fal_mw after it */
 int fal_dealloc_mw(struct ib_mw *ibmw)
 {
-	struct fal_mr *mw = to_fal_mw(ibmw);
+	struct fal_mr *mw = to_fal_mw(ibmw)->mr;
 
 	fal_mr_hide(mw);
 	spin_lock_bh(&mw->lock);
@@ -461,7 +468,7 @@ int fal_dealloc_mw(struct ib_mw *ibmw)
 	/* Of no domain: whoever has found it before does not bind it now. */
 	mw->pd = NULL;
 	spin_unlock_bh(&mw->lock);
-	synchronize_rcu();
+	kfree_rcu(mw, rcu);
 	return 0;
 }
 
@@ -490,8 +497,11 @@ static bool fal_mw_hold_region(struct fal_qp *qp, struct fal_mr *region,
 static bool fal_mw_may_bind(struct fal_qp *qp, const struct fal_mr *mw,
 			    const struct falcon_send_wqe *w)
 {
-	if (!fal_is_window(mw) || mw->key != w->bind_mw ||
-	    mw->pd != qp->ibqp.pd || w->bind_access & ~FAL_ACCESS_MR)
+	if (!fal_is_window(mw) || mw->pd != qp->ibqp.pd ||
+	    w->bind_access & ~FAL_ACCESS_MR)
+		return false;
+	/* User space takes each binding of type 1 that it posts for done. */
+	if (mw->type == FAL_MW_TYPE_2 && mw->key != w->bind_mw)
 		return false;
 	if (FAL_KEY_INDEX(w->bind_rkey) != FAL_KEY_INDEX(mw->key))
 		return false;

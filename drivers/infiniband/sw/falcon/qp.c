@@ -562,6 +562,9 @@ static int fal_qp_modify_locked(struct fal_qp *qp, struct ib_qp_attr *attr,
 	to = mask & IB_QP_STATE ? attr->qp_state : from;
 	if (!ib_modify_qp_is_ok(from, to, qp->ibqp.qp_type, mask))
 		return -EINVAL;
+	/* A queue pair that drains keeps its connection, and so its path. */
+	if (mask & IB_QP_AV && from != IB_QPS_INIT)
+		return -EOPNOTSUPP;
 	err = fal_qp_check_attr(qp, attr, mask);
 	if (err)
 		return err;

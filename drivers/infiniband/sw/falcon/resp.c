@@ -134,7 +134,7 @@ static void fal_resp_hdr(const struct fal_in *in, u8 op, struct fal_hdr *h)
 	};
 }
 
-/* 8.2 CE: a pull ends in error. False: no memory. */
+/* 8.2 CE: a pull ends in error. False: not now. */
 static bool fal_respond_error(struct fal_in *in, u8 code)
 {
 	__be32 why = cpu_to_be32(code);
@@ -145,7 +145,7 @@ static bool fal_respond_error(struct fal_in *in, u8 code)
 	fal_resp_hdr(in, FAL_OP_READ_RESP_ONLY, &h);
 	h.ce = true;
 	n = fal_hdr_len(h.op);
-	if (in->rx->req_len < n + sizeof(why) || fal_resps_full(in->qp))
+	if (fal_resps_full(in->qp))
 		return false;
 	skb = fal_skb_alloc(FAL_RESP_ROOM, n, sizeof(why));
 	if (!skb)
@@ -156,12 +156,28 @@ static bool fal_respond_error(struct fal_in *in, u8 code)
 	return true;
 }
 
-static void fal_answer_error(struct fal_in *in, u8 code)
+/* A NACK tells the initiator of a push; of a pull, the response (section 11). */
+static bool fal_may_respond(const struct fal_in *in)
 {
-	if (in->rx->type == FALCON_PKT_PULL_REQ && in->hdr &&
-	    fal_respond_error(in, code))
-		return;
+	return in->rx->type == FALCON_PKT_PULL_REQ && in->hdr &&
+	       in->rx->req_len >= fal_hdr_len(FAL_OP_READ_RESP_ONLY) +
+				  sizeof(__be32);
+}
+
+/* False: not now, for want of memory. */
+static bool fal_answer_error(struct fal_in *in, u8 code)
+{
+	if (fal_may_respond(in))
+		return fal_respond_error(in, code);
 	falcon_target_nack(in->conn, in->rx, FALCON_NACK_CIE, code);
+	return true;
+}
+
+/* The queue pair ends: now or never */
+static void fal_answer_last(struct fal_in *in, u8 code)
+{
+	if (!fal_answer_error(in, code))
+		falcon_target_nack(in->conn, in->rx, FALCON_NACK_CIE, code);
 }
 
 /*
@@ -598,8 +614,13 @@ static enum fal_verdict fal_read_in(struct fal_in *in)
 	h.pad = -in->h.len & 3;
 	if (fal_hdr_len(h.op) + (u64)in->h.len + h.pad > in->rx->req_len)
 		return FAL_V_INVALID;
-	skb = fal_seg_skb(in->qp, in->pd, &sge, 1, 0, in->h.len,
-			  IB_ACCESS_REMOTE_READ, FAL_RESP_ROOM, &h, &status);
+	/*
+	 * A copy: it may come to be sent again when the key has ended, and the
+	 * memory is somebody else's.
+	 */
+	skb = fal_seg_skb_copy(in->qp, in->pd, &sge, 1, 0, in->h.len,
+			       IB_ACCESS_REMOTE_READ, FAL_RESP_ROOM, &h,
+			       &status);
 	if (!skb)
 		return fal_no_resp(status);
 	fal_respond(in->qp, in->conn, fal_resp_init(in, skb));
@@ -779,7 +800,6 @@ static bool fal_in_failed(struct fal_in *in, enum fal_verdict v)
 {
 	if (v == FAL_V_ACCESS)
 		fal_count(in->qp->dev, FAL_STAT_RX_ACCESS);
-	fal_answer_error(in, fal_verdict_nak(v));
 	return !fal_cie(in->qp) && fal_in_ends(in->qp, v);
 }
 
@@ -814,20 +834,24 @@ static bool fal_in_handle(struct fal_in *in)
 		return false;
 	}
 	if (!fal_state_receives(in->qp)) {
-		fal_answer_error(in, FAL_NAK_STATE);
+		fal_answer_last(in, FAL_NAK_STATE);
 		return false;
 	}
 	v = fal_in_order(in);
 	ordered = v == FAL_V_TAKEN;
 	if (ordered)
 		v = fal_in_execute(in);
+	/* Nor is it done if its initiator cannot be told. */
+	if (ordered && v != FAL_V_TAKEN && v != FAL_V_RNR &&
+	    !fal_answer_error(in, fal_verdict_nak(v)))
+		v = FAL_V_RNR;
 	if (v == FAL_V_RNR) {
 		fal_answer_rnr(in);
 		return false;
 	}
 	/* 6.3: no way leads back from a wrong sequence, in neither mode. */
 	if (!ordered) {
-		fal_answer_error(in, fal_verdict_nak(v));
+		fal_answer_last(in, fal_verdict_nak(v));
 		return fal_in_ends(in->qp, v);
 	}
 	late = fal_in_next(in, v);
@@ -933,15 +957,17 @@ static void fal_slots_end(struct fal_qp *qp, bool tell)
 
 /**
  * fal_resp_flush() - the queue pair is in error: flush its receive side
- * @qp:	queue pair
+ * @qp:	queue pair; if it has been reset meanwhile, nothing happens
  *
  * Context: process or softirq.
  */
 void fal_resp_flush(struct fal_qp *qp)
 {
 	spin_lock_bh(&qp->eng.rx_lock);
-	fal_slots_end(qp, true);
-	fal_rq_flush(qp);
+	if (READ_ONCE(qp->state) == IB_QPS_ERR) {
+		fal_slots_end(qp, true);
+		fal_rq_flush(qp);
+	}
 	spin_unlock_bh(&qp->eng.rx_lock);
 }
 

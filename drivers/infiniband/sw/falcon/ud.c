@@ -18,8 +18,9 @@
  * connection and goes with it.
  *
  * Peers are bounded, and whoever causes them has a share: a user, whose queue
- * pairs send to many, and an address that connects often. The last are QP1's,
- * so that rdma_cm works whatever the others do. When there is no room, peers go
+ * pairs send to many, and a host that connects often: an address, of IPv6 the /64.
+ * All that connect have half among them, and the last are QP1's, so that users
+ * leave rdma_cm its own. When there is no room, peers go
  * that were quiet for a moment alone.
  */
 #include <linux/jhash.h>
@@ -37,8 +38,8 @@
 #define FAL_UD_MAX_PEERS	4096
 #define FAL_UD_QP1_PEERS	512	/* of them, QP1's alone */
 #define FAL_UD_USER_PEERS	1024	/* that one user's queue pairs cause */
-#define FAL_UD_HOST_PEERS	64	/* that connect from one address */
-#define FAL_UD_MAX		4096	/* bytes of a datagram */
+#define FAL_UD_PASSIVE_PEERS	2048	/* that connect */
+#define FAL_UD_HOST_PEERS	64	/* that connect from one host */
 #define FAL_UD_IDLE		(30 * HZ)
 #define FAL_UD_IDLE_FULL	HZ	/* when there is no room */
 #define FAL_UD_GC		(10 * HZ)
@@ -165,6 +166,14 @@ static void fal_peer_publish(struct fal_peer *p)
 		fal_peer_put(other);
 }
 
+static u32 fal_host_hash(const struct in6_addr *addr, u32 seed)
+{
+	unsigned int n = ipv6_addr_v4mapped(addr) ? sizeof(*addr) :
+						    sizeof(*addr) / 2;
+
+	return jhash(addr, n, seed);
+}
+
 /* Where a peer counts that @qp sends to, or that connects if that is NULL */
 static u16 *fal_share(struct fal_dev_eng *eng, const struct falcon_path *path,
 		      const struct fal_qp *qp)
@@ -172,7 +181,7 @@ static u16 *fal_share(struct fal_dev_eng *eng, const struct falcon_path *path,
 	u32 hash;
 
 	if (!qp) {
-		hash = jhash(&path->daddr, sizeof(path->daddr), eng->seed);
+		hash = fal_host_hash(&path->daddr, eng->seed);
 		return &eng->host_peers[hash % FAL_UD_SHARES];
 	}
 	if (qp->ibqp.qp_type == IB_QPT_GSI)
@@ -188,9 +197,11 @@ static bool fal_share_take(struct fal_dev_eng *eng, u16 *share, bool passive)
 	if (!share)
 		return true;
 	if (atomic_read(&eng->nr_peers) > FAL_UD_MAX_PEERS - FAL_UD_QP1_PEERS ||
-	    *share >= (passive ? FAL_UD_HOST_PEERS : FAL_UD_USER_PEERS))
+	    *share >= (passive ? FAL_UD_HOST_PEERS : FAL_UD_USER_PEERS) ||
+	    (passive && eng->nr_passive >= FAL_UD_PASSIVE_PEERS))
 		return false;
 	(*share)++;
+	eng->nr_passive += passive;
 	return true;
 }
 
@@ -309,6 +320,7 @@ static void fal_peer_drop(struct fal_peer *p, struct falcon_conn *told)
 		list_del(&p->list);
 		if (p->share)
 			(*p->share)--;
+		eng->nr_passive -= p->passive;
 	}
 	spin_unlock_bh(&eng->lock);
 	if (conn)
@@ -558,7 +570,7 @@ bool fal_ud_send(struct fal_qp *qp, const struct fal_swqe *wqe,
 		*status = IB_WC_LOC_QP_OP_ERR;
 		return true;
 	}
-	if (wqe->length > FAL_UD_MAX) {
+	if (wqe->length > fal_dev_mtu(qp->dev)) {
 		*status = IB_WC_LOC_LEN_ERR;
 		return true;
 	}

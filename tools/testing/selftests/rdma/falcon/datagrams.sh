@@ -63,6 +63,25 @@ host_that_connects_often_has_a_share()
 	drop_devices
 }
 
+# All addresses of one /64 are one host: it does not take the places of others.
+network_that_connects_often_has_a_share()
+{
+	local i
+
+	make_devices
+	for i in {1..70}; do
+		echo "addr add fd79::$i/128 dev e0 nodad"
+	done | ip -n "$B" -batch -
+	in_a ip route add fd79::/64 via $B6
+	within 60 has_gid "$DEV_B" 0000:0000:0070
+	in_b falcon_verbs sources "$DEV_B" 0 fd79:: $A6
+	within 60 no_peer "$DEV_A" 6
+	expect "$(statistic "$DEV_A" connections)" -le 64 "connections"
+	program=rping
+	pair -s -a $B4 -C 5 -V -S 400 -- -c -a $B4 -C 5 -V -S 400
+	drop_devices
+}
+
 connections_of_a()
 {
 	[ "$(statistic "$DEV_A" connections)" -ge "$1" ]
@@ -112,5 +131,6 @@ device_goes_while_a_peer_is_looked_for()
 
 run_tests user_who_sends_to_many_has_a_share \
 	host_that_connects_often_has_a_share \
+	network_that_connects_often_has_a_share \
 	peer_that_is_silent_holds_up_no_other \
 	device_goes_while_a_peer_is_looked_for

@@ -7,6 +7,8 @@
  * falcon_verbs removed DEVICE GID-INDEX: works until the device goes.
  * falcon_verbs datagrams DEVICE GID-INDEX ADDRESS NUMBER: one to each of NUMBER
  * addresses.
+ * falcon_verbs sources DEVICE 0 NETWORK ADDRESS: one from each address that the
+ * device has in a /64.
  * falcon_verbs flood DEVICE GID-INDEX SILENT OTHER: many datagrams to one address,
  * and one to another.
  */
@@ -82,7 +84,7 @@ int main(int argc, char **argv)
 	if (argc < 3) {
 		fputs("usage: falcon_verbs TESTS DEVICE [GID]\n"
 		      "TESTS: objects, states, features, modes, hostile, races, hold,\n"
-		      "removed, datagrams or flood\n",
+		      "removed, datagrams, sources or flood\n",
 		      stderr);
 		return 2;
 	}
@@ -110,6 +112,8 @@ int main(int argc, char **argv)
 		return removed_main();
 	if (!strcmp(argv[1], "datagrams") && argc > 5)
 		return datagrams_main(argv[4], argv[5]);
+	if (!strcmp(argv[1], "sources") && argc > 5)
+		return sources_main(argv[4], argv[5]);
 	if (!strcmp(argv[1], "flood") && argc > 5)
 		return flood_main(argv[4], argv[5]);
 	return 2;

@@ -43,6 +43,8 @@ struct vqp {
 	struct ibv_mr *mr;
 	char *buf;
 	size_t len;
+	enum falcon_qp_order order;
+	enum falcon_qp_errors errors;
 };
 
 #define VQP_DEPTH	32
@@ -84,6 +86,7 @@ int races_main(void);
 
 /* verbs_datagrams.c */
 int datagrams_main(const char *first, const char *n);
+int sources_main(const char *network, const char *to);
 int flood_main(const char *silent, const char *other);
 
 /* verbs_removed.c */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * A datagram to each of many addresses, one after another: whoever sends them
- * learns nothing of what becomes of them. And many to one that does not answer.
+ * learns nothing of what becomes of them. One from each of many addresses, and
+ * many to one that does not answer.
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -12,17 +13,30 @@
 
 #define FLOOD	200	/* more than a peer may owe */
 
-static struct ibv_ah *ah_of(uint32_t addr)
+/* An address, of IPv4 as ::ffff:ADDRESS */
+static bool parse(const char *text, struct in6_addr *addr)
+{
+	char mapped[INET6_ADDRSTRLEN];
+
+	if (inet_pton(AF_INET6, text, addr) == 1)
+		return true;
+	snprintf(mapped, sizeof(mapped), "::ffff:%s", text);
+	return inet_pton(AF_INET6, mapped, addr) == 1;
+}
+
+static void next(struct in6_addr *addr)
+{
+	addr->s6_addr32[3] = htonl(ntohl(addr->s6_addr32[3]) + 1);
+}
+
+static struct ibv_ah *ah_of(const struct in6_addr *addr)
 {
 	struct ibv_ah_attr attr = {
 		.is_global = 1, .port_num = 1,
 		.grh = { .sgid_index = vgid, .hop_limit = 64 },
 	};
 
-	/* ::ffff:ADDR */
-	memset(attr.grh.dgid.raw + 10, 0xff, 2);
-	addr = htonl(addr);
-	memcpy(attr.grh.dgid.raw + 12, &addr, sizeof(addr));
+	memcpy(attr.grh.dgid.raw, addr, sizeof(*addr));
 	return ibv_create_ah(vpd, &attr);
 }
 
@@ -37,7 +51,7 @@ static bool post_to(struct vqp *v, struct ibv_ah *ah)
 	return !ibv_post_send(v->qp, &wr, &bad);
 }
 
-static bool send_to(struct vqp *v, uint32_t addr)
+static bool send_to(struct vqp *v, const struct in6_addr *addr)
 {
 	struct ibv_ah *ah = ah_of(addr);
 	struct ibv_wc wc;
@@ -46,6 +60,26 @@ static bool send_to(struct vqp *v, uint32_t addr)
 	CHECK(vqp_poll(v->cq, &wc, 60) == 1 && wc.status == IBV_WC_SUCCESS);
 	CHECK(!ibv_destroy_ah(ah));
 	return true;
+}
+
+/* To one, from each address that this port has in a network */
+int sources_main(const char *network, const char *to)
+{
+	struct ibv_port_attr port;
+	struct in6_addr net, addr;
+	union ibv_gid gid;
+	struct vqp v;
+
+	if (!parse(network, &net) || !parse(to, &addr) ||
+	    ibv_query_port(vctx, 1, &port) || !vqp_open(&v, IBV_QPT_UD, 8) ||
+	    !vqp_ud_to_rts(v.qp))
+		return 1;
+	for (vgid = 0; vgid < port.gid_tbl_len; vgid++)
+		if (!ibv_query_gid(vctx, 1, vgid, &gid) &&
+		    !memcmp(&gid, &net, 8) && !send_to(&v, &addr))
+			return 1;
+	vqp_close(&v);
+	return 0;
 }
 
 /* Many to one, and behind them one to the other: how long does that wait? */
@@ -73,19 +107,19 @@ static bool flood(struct vqp *v, struct ibv_ah *silent, struct ibv_ah *other)
 int flood_main(const char *silent, const char *other)
 {
 	struct ibv_ah *to_silent, *to_other;
-	struct in_addr a, b;
+	struct in6_addr a, b;
 	struct vqp v;
 
 	vqp_depth = FLOOD + 1;
-	if (!inet_aton(silent, &a) || !inet_aton(other, &b) ||
+	if (!parse(silent, &a) || !parse(other, &b) ||
 	    !vqp_open(&v, IBV_QPT_UD, 8) || !vqp_ud_to_rts(v.qp) ||
-	    !send_to(&v, ntohl(a.s_addr)) || !send_to(&v, ntohl(b.s_addr)))
+	    !send_to(&v, &a) || !send_to(&v, &b))
 		return 1;
 	printf("ready\n");
 	fflush(stdout);
 	getchar();
-	to_silent = ah_of(ntohl(a.s_addr));
-	to_other = ah_of(ntohl(b.s_addr));
+	to_silent = ah_of(&a);
+	to_other = ah_of(&b);
 	if (!to_silent || !to_other || !flood(&v, to_silent, to_other))
 		return 1;
 	ibv_destroy_ah(to_silent);
@@ -94,18 +128,18 @@ int flood_main(const char *silent, const char *other)
 	return 0;
 }
 
-/* @n addresses of IPv4 from @first on */
+/* @n addresses from @first on */
 int datagrams_main(const char *first, const char *n)
 {
 	unsigned long i, end = strtoul(n, NULL, 0);
-	struct in_addr addr;
+	struct in6_addr addr;
 	struct vqp v;
 
-	if (!inet_aton(first, &addr) || !vqp_open(&v, IBV_QPT_UD, 8) ||
+	if (!parse(first, &addr) || !vqp_open(&v, IBV_QPT_UD, 8) ||
 	    !vqp_ud_to_rts(v.qp))
 		return 1;
-	for (i = 0; i < end; i++)
-		if (!send_to(&v, ntohl(addr.s_addr) + i))
+	for (i = 0; i < end; i++, next(&addr))
+		if (!send_to(&v, &addr))
 			return 1;
 	vqp_close(&v);
 	return 0;

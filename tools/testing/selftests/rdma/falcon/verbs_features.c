@@ -499,6 +499,42 @@ static bool moderated_queue_tells_of_many_at_once(void)
 	return true;
 }
 
+/* What is pending when moderation changes is told by the new one. */
+static bool moderation_that_changes_holds_for_what_is_pending(void)
+{
+	struct ibv_modify_cq_attr slack = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { .cq_count = 10 },
+	};
+	static const struct ibv_moderate_cq now[] = {
+		{ .cq_count = 1 }, { .cq_count = 2 },
+		{ .cq_count = 10, .cq_period = 1000 },
+	};
+	struct ibv_comp_channel *channel;
+	struct ibv_modify_cq_attr attr;
+	struct request r;
+	struct vqp a, b;
+	size_t i, j;
+
+	CHECK(open_with_channel(&a, &channel) &&
+	      vqp_open(&b, IBV_QPT_RC, LEN) && vqp_connect(&a, &b));
+	request(&r, IBV_WR_RDMA_WRITE, &a, &b, 8);
+	for (i = 0; i < ARRAY_SIZE(now); i++) {
+		CHECK(!ibv_modify_cq(a.cq, &slack));
+		CHECK(!ibv_req_notify_cq(a.cq, 0));
+		for (j = 0; j < 3; j++)
+			CHECK(does(&a, &r, IBV_WC_SUCCESS));
+		CHECK(!readable(channel->fd, 100));
+		attr = slack;
+		attr.moderate = now[i];
+		CHECK(!ibv_modify_cq(a.cq, &attr));
+		CHECK(event_of(channel, a.cq));
+	}
+	close_pair(&a, &b);
+	CHECK(!ibv_destroy_comp_channel(channel));
+	return true;
+}
+
 static bool resized_completion_queue_keeps_what_is_in_it(void)
 {
 	struct ibv_wc wc[2 * VQP_DEPTH];
@@ -861,6 +897,7 @@ int features_main(void)
 		T(armed_queue_tells_once),
 		T(solicited_notification_waits_for_a_solicited_send),
 		T(moderated_queue_tells_of_many_at_once),
+		T(moderation_that_changes_holds_for_what_is_pending),
 		T(resized_completion_queue_keeps_what_is_in_it),
 		T(refused_access_is_told_where_it_was_refused),
 		T(invalid_request_is_told_where_it_came),

@@ -85,8 +85,11 @@ static bool vqp_made(struct vqp *v)
 bool vqp_open_mode(struct vqp *v, enum ibv_qp_type type, size_t len,
 		   enum falcon_qp_order order, enum falcon_qp_errors errors)
 {
-	if (vqp_prepare(v, len))
+	if (vqp_prepare(v, len)) {
+		v->order = order;
+		v->errors = errors;
 		v->qp = vqp_make(v, type, order, errors);
+	}
 	return vqp_made(v);
 }
 
@@ -157,8 +160,7 @@ void vqp_close(struct vqp *v)
 static bool vqp_remake(struct vqp *v)
 {
 	ibv_destroy_qp(v->qp);
-	v->qp = vqp_make(v, IBV_QPT_RC, FALCON_QP_STRONG,
-			 FALCON_QP_VERBS_ERRORS);
+	v->qp = vqp_make(v, IBV_QPT_RC, v->order, v->errors);
 	return v->qp;
 }
 

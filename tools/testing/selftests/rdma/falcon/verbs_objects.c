@@ -39,6 +39,15 @@ static enum ibv_qp_state state_of(struct ibv_qp *qp)
 	return attr.qp_state;
 }
 
+static bool counts_to(const char *name, long n)
+{
+	time_t end = time(NULL) + 60;
+
+	while (vcounter(name) < n && time(NULL) < end)
+		usleep(10000);
+	return vcounter(name) >= n;
+}
+
 static bool queues_get_what_they_ask_for(void)
 {
 	struct ibv_qp_init_attr attr = {
@@ -124,6 +133,17 @@ static bool attributes_out_of_range_are_refused(void)
 	attr.pkey_index = 0;
 	CHECK(!modify(v.qp, &attr, mask));
 	CHECK(vqp_to_rtr(v.qp, 1u << 24) == EINVAL);
+	CHECK(state_of(v.qp) == IBV_QPS_INIT);
+	vqp_close(&v);
+	return true;
+}
+
+static bool queue_pair_has_another_for_its_peer(void)
+{
+	struct vqp v;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 8) && !vqp_to_init(v.qp));
+	CHECK(vqp_to_rtr(v.qp, v.qp->qp_num) == EOPNOTSUPP);
 	CHECK(state_of(v.qp) == IBV_QPS_INIT);
 	vqp_close(&v);
 	return true;
@@ -309,6 +329,58 @@ static bool peer_cannot_use_a_deregistered_key(void)
 	return true;
 }
 
+/* Loses packets of one page of data within the device, and no others. */
+static bool answers_are_lost(bool lost)
+{
+	if (!lost)
+		return !system("tc -n $A qdisc del dev lo clsact");
+	return !system("modprobe -q -a cls_u32 act_gact") &&
+	       !system("tc -n $A qdisc add dev lo clsact") &&
+	       !system("tc -n $A filter add dev lo egress protocol ip u32 match u16 0x1000 0xf000 at 2 action drop");
+}
+
+/*
+ * The answer to a read was lost, and comes again when the reader's key has ended:
+ * the memory is somebody else's by then.
+ */
+static bool read_brings_what_was_there_when_the_key_was_good(void)
+{
+	long before = vcounter("rx_read");
+	struct vqp a, b;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_SIGNALED,
+		.num_sge = 1, .sg_list = &sge,
+	};
+	struct ibv_wc wc;
+	int i;
+
+	CHECK(vqp_open(&a, IBV_QPT_RC, 4096) && vqp_open(&b, IBV_QPT_RC, 4096));
+	CHECK(vqp_connect(&a, &b));
+	CHECK(write_with_status(&a, (uintptr_t)b.buf, b.mr->rkey, a.mr->lkey,
+				64, IBV_WC_SUCCESS));
+	sge = (struct ibv_sge) {
+		.addr = (uintptr_t)a.buf, .length = 4096, .lkey = a.mr->lkey,
+	};
+	wr.wr.rdma.remote_addr = (uintptr_t)b.buf;
+	wr.wr.rdma.rkey = b.mr->rkey;
+	memset(b.buf, 'a', 4096);
+	CHECK(answers_are_lost(true));
+	CHECK(!ibv_post_send(a.qp, &wr, &bad));
+	CHECK(counts_to("rx_read", before + 1));
+	CHECK(!ibv_dereg_mr(b.mr));
+	b.mr = NULL;
+	memset(b.buf, 'b', 4096);
+	CHECK(!ibv_poll_cq(a.cq, 1, &wc));
+	CHECK(answers_are_lost(false));
+	CHECK(vqp_poll(a.cq, &wc, 60) == 1 && wc.status == IBV_WC_SUCCESS);
+	for (i = 0; i < 4096; i++)
+		CHECK(a.buf[i] == 'a');
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
 /* The memory is what it was when it was registered, whatever fork() does. */
 static bool child_can_exit_while_its_parent_works(void)
 {
@@ -327,15 +399,6 @@ static bool child_can_exit_while_its_parent_works(void)
 	vqp_close(&a);
 	vqp_close(&b);
 	return true;
-}
-
-static bool counts_to(const char *name, long n)
-{
-	time_t end = time(NULL) + 60;
-
-	while (vcounter(name) < n && time(NULL) < end)
-		usleep(10000);
-	return vcounter(name) >= n;
 }
 
 /* @a asks so often for the receive request that @b does not have. */
@@ -670,6 +733,53 @@ static bool windows_of_a_region_keep_it(void)
 	return true;
 }
 
+/* Each at once: their process may have any number, and others wait for it. */
+static bool many_windows_go_at_once(void)
+{
+	static struct ibv_mw *mw[2000];
+	time_t begin;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(mw); i++)
+		CHECK(mw[i] = ibv_alloc_mw(vpd, IBV_MW_TYPE_2));
+	begin = time(NULL);
+	for (i = 0; i < ARRAY_SIZE(mw); i++)
+		CHECK(!ibv_dealloc_mw(mw[i]));
+	CHECK(time(NULL) - begin < 5);
+	return true;
+}
+
+/* A binding that was flushed is none, and no hindrance. */
+static bool window_of_type_1_is_bound_after_a_flush(void)
+{
+	struct ibv_mw_bind bind = { .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_mw *mw = ibv_alloc_mw(vpd, IBV_MW_TYPE_1);
+	struct ibv_wc wc;
+	struct vqp a, b, c;
+
+	CHECK(mw && vqp_open(&a, IBV_QPT_RC, 4096) &&
+	      vqp_open(&b, IBV_QPT_RC, 4096) && vqp_connect(&a, &b));
+	CHECK(vqp_open(&c, IBV_QPT_RC, 4096) && !vqp_to_init(c.qp));
+	CHECK(!to_state(c.qp, IBV_QPS_ERR));
+	CHECK(!ibv_rereg_mr(a.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND));
+	bind.bind_info.mr = a.mr;
+	bind.bind_info.addr = (uintptr_t)a.buf;
+	bind.bind_info.length = 4096;
+	bind.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	CHECK(!ibv_bind_mw(c.qp, mw, &bind));
+	CHECK(vqp_poll(c.cq, &wc, 60) == 1 && wc.status == IBV_WC_WR_FLUSH_ERR);
+	CHECK(!ibv_bind_mw(a.qp, mw, &bind));
+	CHECK(vqp_poll(a.cq, &wc, 60) == 1 && wc.status == IBV_WC_SUCCESS);
+	CHECK(write_with_status(&b, (uintptr_t)a.buf, mw->rkey, b.mr->lkey, 64,
+				IBV_WC_SUCCESS));
+	CHECK(!ibv_dealloc_mw(mw));
+	vqp_close(&a);
+	vqp_close(&b);
+	vqp_close(&c);
+	return true;
+}
+
 static bool full_completion_queue_says_so(void)
 {
 	struct ibv_qp_init_attr attr = {
@@ -729,6 +839,28 @@ static bool modes_that_do_not_go_together_are_refused(void)
 	return true;
 }
 
+/*
+ * The kernel takes no doorbell from who is not what he was when he opened the
+ * device, now or later: this is the last test.
+ */
+static bool doorbell_that_is_refused_names_its_request(void)
+{
+	struct ibv_send_wr *bad = NULL, wr[2] = {
+		{ .opcode = IBV_WR_RDMA_WRITE, .next = &wr[1] },
+		{ .opcode = IBV_WR_RDMA_WRITE },
+	};
+	struct vqp a, b;
+
+	CHECK(vqp_open(&a, IBV_QPT_RC, 8) && vqp_open(&b, IBV_QPT_RC, 8));
+	CHECK(vqp_connect(&a, &b));
+	CHECK(!seteuid(65534));
+	CHECK(ibv_post_send(a.qp, wr, &bad) == EACCES && bad == wr);
+	CHECK(!seteuid(0));
+	vqp_close(&a);
+	vqp_close(&b);
+	return true;
+}
+
 int objects_main(void)
 {
 #define T(name)	{ #name, name }
@@ -737,6 +869,7 @@ int objects_main(void)
 		T(limits_of_the_device_are_held),
 		T(unconnected_types_are_refused),
 		T(attributes_out_of_range_are_refused),
+		T(queue_pair_has_another_for_its_peer),
 		T(sends_before_rts_are_refused),
 		T(error_state_flushes_both_queues),
 		T(full_queues_refuse),
@@ -746,6 +879,7 @@ int objects_main(void)
 		T(wrong_rkey_is_a_remote_access_error),
 		T(bytes_beyond_a_region_are_a_remote_access_error),
 		T(peer_cannot_use_a_deregistered_key),
+		T(read_brings_what_was_there_when_the_key_was_good),
 		T(child_can_exit_while_its_parent_works),
 		T(rnr_retry_0_wants_a_receive_request_at_once),
 		T(rnr_retry_bounds_the_wait_for_a_receive_request),
@@ -755,8 +889,11 @@ int objects_main(void)
 		T(srq_is_not_resized_below_its_use),
 		T(srq_is_as_it_was_when_a_limit_is_refused),
 		T(windows_of_a_region_keep_it),
+		T(many_windows_go_at_once),
+		T(window_of_type_1_is_bound_after_a_flush),
 		T(full_completion_queue_says_so),
 		T(modes_that_do_not_go_together_are_refused),
+		T(doorbell_that_is_refused_names_its_request),
 	};
 
 	return vtests_run(tests, ARRAY_SIZE(tests));

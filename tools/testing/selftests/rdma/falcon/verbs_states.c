@@ -347,6 +347,19 @@ static bool attributes_of_another_step_are_refused(void)
 	return every_step_up(refuses_others);
 }
 
+/* The core's table has it; here a connection stays where it is. */
+static bool path_does_not_change_in_sqd(void)
+{
+	struct ibv_qp *qp;
+
+	CHECK(prepare());
+	CHECK(qp = make_in(&kinds[0], IBV_QPS_SQD));
+	CHECK(modify(qp, IBV_QPS_SQD, IBV_QPS_SQD, IBV_QP_AV) == EOPNOTSUPP);
+	CHECK(!modify(qp, IBV_QPS_SQD, IBV_QPS_SQD, IBV_QP_RETRY_CNT));
+	CHECK(!ibv_destroy_qp(qp));
+	return finish();
+}
+
 int states_main(void)
 {
 #define T(name)	{ #name, name }
@@ -354,6 +367,7 @@ int states_main(void)
 		T(every_transition_is_as_the_table_has_it),
 		T(no_required_attribute_can_be_missing),
 		T(attributes_of_another_step_are_refused),
+		T(path_does_not_change_in_sqd),
 	};
 
 	return vtests_run(tests, ARRAY_SIZE(tests));
