@@ -3,8 +3,8 @@
 #
 # check.sh - runs test suites, and ends with their sum.
 #
-# Suites: "unit" is the protocol in user space, its simulations and the model of
-# its handshake too; "vm:KERNEL" builds what a guest needs, and runs the kselftests
+# Suites: "unit" is the protocol in user space, its simulations, the model of its
+# handshake and a few seconds of each fuzzer too; "vm:KERNEL" builds what a guest needs, and runs the kselftests
 # in one VM with that kernel; "hosts:KERNEL" those that need two machines, in two.
 # Each installs what it misses, and leaves build/tests/SUITE.tap.  TESTS selects
 # kselftests.  VM_TIMEOUT is the seconds that one VM may take, enough for all of
@@ -27,6 +27,16 @@ cd "$top"
 # What single tests take from the environment
 for_tests=(TEST_PARTIAL FULL LONG N NUMBER CONNS ENTRIES PATIENCE PERCENTS WIRE_MS)
 
+# Each for a few seconds: so that they build, and that what they once found is known.
+fuzzers()
+{
+	if ! scripts/deps.sh fuzz || ! command -v clang >/dev/null; then
+		echo "ok - fuzzers # SKIP no clang"
+		return
+	fi
+	make --no-print-directory -C tools/testing/falcon/fuzz check
+}
+
 unit()
 {
 	local status=0
@@ -35,6 +45,7 @@ unit()
 	make --no-print-directory -C tools/testing/falcon/unit check || status=1
 	make --no-print-directory -C tools/testing/falcon/sim check || status=1
 	make --no-print-directory -C tools/testing/falcon/model check || status=1
+	fuzzers || status=1
 	tools/testing/falcon/psp/psp_vectors.py --check \
 		net/falcon/psp/test_vectors.h || status=1
 	return $status

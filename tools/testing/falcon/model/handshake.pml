@@ -3,7 +3,8 @@
  * The set-up of an encrypted connection, and new keys after it, as
  * Documentation/networking/falcon/connection-manager.rst has them, between two
  * hosts and a network that loses, doubles and reorders messages, and changes
- * what it can read. Spin looks at every run within the bounds below.
+ * what it can read, while timers fire when they like. Spin looks at every run
+ * within the bounds below.
  *
  * What is cryptography there is equality here: a transcript is the offer that
  * was sent or seen and the answer to it, and whoever does not have the same one
@@ -24,6 +25,12 @@
 #endif
 #ifndef LIES
 #define LIES	1	/* messages changed on the way */
+#endif
+/* A timer fires at any time, amid what is under way; or when all else has ended */
+#ifdef PATIENT
+#define DUE	timeout
+#else
+#define DUE	true
 #endif
 #define REKEYS	2
 #define BEST	2	/* what an honest initiator offers */
@@ -105,12 +112,12 @@ end:	do
 		fi;
 		t = 0; a = 0; b = 0; c = 0; d = 0; e = 0
 	:: (i_state == WAIT || i_state == COOKIE_SENT) && tries < TRIES &&
-	   timeout ->
+	   DUE ->
 		tries++;
 		send(to_r, INIT, BEST, (i_state == COOKIE_SENT -> 1 : 0),
 		     0, 0, 0)
 	:: (i_state == WAIT || i_state == COOKIE_SENT) && tries == TRIES &&
-	   timeout ->
+	   DUE ->
 		i_state = FAILED
 	od
 }
@@ -158,11 +165,11 @@ end:	do
 		:: else -> skip
 		fi;
 		t = 0; a = 0; b = 0; c = 0; d = 0; e = 0
-	:: r_state == ACCEPT_SENT && tries < TRIES && timeout ->
+	:: r_state == ACCEPT_SENT && tries < TRIES && DUE ->
 		tries++;
 		send(to_i, ACCEPT, 0, r_answer, TRANSCRIPT(r_offer, r_answer),
 		     r_spi, 0)
-	:: r_state == ACCEPT_SENT && tries == TRIES && timeout ->
+	:: r_state == ACCEPT_SENT && tries == TRIES && DUE ->
 		r_state = FAILED;
 		send(to_i, RESET, 0, 0, 1, 0, 0)
 	/* A new association only when the one before was acknowledged */
@@ -174,11 +181,11 @@ end:	do
 		tries = 1;
 		counter++;
 		send(to_i, REKEY, 0, 0, 0, r_spi, counter)
-	:: offered && tries < TRIES && timeout ->
+	:: offered && tries < TRIES && DUE ->
 		tries++;
 		counter++;
 		send(to_i, REKEY, 0, 0, 0, r_spi, counter)
-	:: offered && tries == TRIES && timeout ->
+	:: offered && tries == TRIES && DUE ->
 		/* Given up, and with it further rotations: both stay good. */
 		offered = false;
 		rekeys = REKEYS
