@@ -258,7 +258,8 @@ struct falcon_path {
  *		sysctl. FALCON_CM_NO_TIMEOUT: never, for a ULP whose targets may
  *		take as long as they like
  * @max_tries:	of INIT; 0: by sysctl
- * @security:	FALCON_SECURITY_* of <uapi/linux/falcon.h>; 0: by sysctl
+ * @security:	FALCON_SECURITY_* of <uapi/linux/falcon.h>, of which that of
+ *		net.falcon.security is the least; or of falcon_security_check()
  * @cred:	whose keyrings may have a pre-shared key; NULL: the caller's
  * @fae:	congestion control, NULL: by sysctl. A listener's request() that
  *		succeeds gives a reference with it (falcon_fae_hold())
@@ -337,7 +338,7 @@ struct falcon_ulp_ops {
  * @v6only:	an unspecified IPv6 address does not take IPv4
  * @proto:	enum falcon_proto that it listens for
  * @service:	socket port or QPN that it listens on
- * @security:	FALCON_SECURITY_* that it asks for at least; 0: by sysctl
+ * @security:	as falcon_cm_params::security
  * @cred:	whose keyrings may have pre-shared keys: set by falcon_listen(),
  *		to the caller's
  * @owner:	module of @request and of the ULP that it names; held while
@@ -385,6 +386,9 @@ struct falcon_conn *falcon_connect(struct net *net,
 				   const struct falcon_cm_params *params,
 				   const struct falcon_ulp_ops *ulp,
 				   void *ulp_priv);
+/* Of falcon_cm_params::security: as it is, be it less than net.falcon.security */
+#define FALCON_SECURITY_ADMIN	0x80
+
 int falcon_security_check(struct net *net, int security);
 int falcon_listen(struct net *net, struct falcon_listener *l);
 void falcon_unlisten(struct net *net, struct falcon_listener *l);

@@ -445,6 +445,7 @@ void falcon_cm_sec_free(struct falcon_conn *conn);
 int falcon_cm_rekey(struct falcon_conn *conn);
 void falcon_cm_rekey_end(struct falcon_conn *conn);
 u8 falcon_cm_policy(const struct falcon_conn *conn);
+u8 falcon_cm_wish(struct falcon_net *fn, u8 wish);
 int falcon_cm_change_port(struct falcon_net *fn, u16 port);
 int falcon_cm_net_init(struct falcon_net *fn);
 int falcon_cm_ports(struct falcon_net *fn);

@@ -214,7 +214,7 @@ const struct falcon_param falcon_params[] = {
 	FALCON_BOUND(peer_half_open, 512, 1, 65536,
 		     "set-ups in progress as responder to one peer"),
 	FALCON_PARAM(peer_rate, 2000, 1, 1000000,
-		     "requests and new keys of one peer in a second"),
+		     "requests of one peer in a second"),
 	FALCON_BOUND(peer_conns, 32768, 1, 1 << 20,
 		     "connections that one peer has asked for"),
 	FALCON_BOUND(peer_rx_pkts, 1 << 16, 64, 1 << 24,

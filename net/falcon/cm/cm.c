@@ -17,7 +17,8 @@
 
 #include "cm/cm.h"
 
-struct workqueue_struct *falcon_cm_wq;
+/* Works of a namespace's set-ups at a time: X25519, and listeners that sleep */
+#define CM_MAX_ACTIVE	16
 
 /**
  * falcon_cm_send() - build a message and send it once
@@ -311,11 +312,35 @@ void falcon_cm_unreachable(struct falcon_cm *cm, const struct in6_addr *daddr,
 	falcon_cm_put(s);
 }
 
+static void cm_free_queues(struct falcon_cm *cm)
+{
+	if (cm->wq)
+		destroy_workqueue(cm->wq);
+	if (cm->rekey_wq)
+		destroy_workqueue(cm->rekey_wq);
+}
+
+/*
+ * Each namespace has its own: its works wait for one mutex when they make keys,
+ * and thousands of them may. Nor do set-ups wait behind a rotation of thousands
+ * of connections. Freezable: what seals grants stops with psp/hibernate.c.
+ */
+static int cm_alloc_queues(struct falcon_cm *cm)
+{
+	cm->wq = alloc_workqueue("falcon_cm", WQ_UNBOUND | WQ_FREEZABLE,
+				 CM_MAX_ACTIVE);
+	cm->rekey_wq = alloc_ordered_workqueue("falcon_rekey", WQ_FREEZABLE);
+	if (cm->wq && cm->rekey_wq)
+		return 0;
+	cm_free_queues(cm);
+	return -ENOMEM;
+}
+
 /**
  * falcon_cm_net_init() - the connection manager of a new netns
  * @fn:	namespace, its settings made
  *
- * Context: Process.
+ * Context: Process, may sleep.
  * Return: 0 or -ENOMEM.
  */
 int falcon_cm_net_init(struct falcon_net *fn)
@@ -324,6 +349,10 @@ int falcon_cm_net_init(struct falcon_net *fn)
 
 	if (!cm)
 		return -ENOMEM;
+	if (cm_alloc_queues(cm)) {
+		kvfree(cm);
+		return -ENOMEM;
+	}
 	cm->fn = fn;
 	spin_lock_init(&cm->lock);
 	hash_init(cm->setups);
@@ -415,6 +444,8 @@ void falcon_cm_net_exit(struct falcon_net *fn)
 	falcon_cm_drop_rekeys(cm);
 	falcon_cm_drop_setups(cm);
 	falcon_cm_close_port(cm);
+	cm_free_queues(cm);
+	falcon_cm_psk_net_exit(fn);
 	WRITE_ONCE(fn->cm, NULL);
 	kvfree_rcu(cm, rcu);
 }
@@ -423,21 +454,11 @@ void falcon_cm_net_exit(struct falcon_net *fn)
  * falcon_cm_init() - once, before any netns
  *
  * Context: Process.
- * Return: 0, -ENOMEM or -EEXIST.
+ * Return: 0 or -EEXIST.
  */
 int falcon_cm_init(void)
 {
-	int err;
-
-	/* Freezable: what seals grants stops with psp/hibernate.c. */
-	falcon_cm_wq = alloc_workqueue("falcon_cm", WQ_UNBOUND | WQ_FREEZABLE,
-				       0);
-	if (!falcon_cm_wq)
-		return -ENOMEM;
-	err = falcon_cm_policy_init();
-	if (err)
-		destroy_workqueue(falcon_cm_wq);
-	return err;
+	return falcon_cm_psk_init();
 }
 
 /**
@@ -447,6 +468,5 @@ int falcon_cm_init(void)
  */
 void falcon_cm_exit(void)
 {
-	falcon_cm_policy_exit();
-	destroy_workqueue(falcon_cm_wq);
+	falcon_cm_psk_exit();
 }

@@ -8,7 +8,8 @@
  *	cm/responder.c	COOKIE, the listener's word, ACCEPT
  *	cm/setup.c	a set-up: its life, its timer
  *	cm/offer.c	what one end of a connection offers
- *	cm/policy.c	whether it is encrypted, and pre-shared keys
+ *	cm/policy.c	whether it is encrypted
+ *	cm/psk.c	pre-shared keys
  *	cm/sec.c	X25519 and the secrets of a set-up
  *	cm/rekey.c	new keys for a connection that lives
  *	cm/cookie.c	proof that an initiator receives at its address
@@ -43,6 +44,7 @@ struct falcon_cm_secret {
 struct falcon_cm_secrets {
 	seqlock_t lock;
 	u32 gen;
+	u32 epoch;			/* seconds, random */
 	struct falcon_cm_secret s[2];	/* index: generation modulo 2 */
 };
 
@@ -57,6 +59,8 @@ struct falcon_cm_secrets {
  * @listeners:	by service, RCU look-up
  * @hash_key:	of both tables: a peer chooses nonces
  * @secrets:	of cookies
+ * @wq:		of @work, and of set-ups
+ * @rekey_wq:	makes and installs keys, one at a time
  * @queue:	verified requests that wait for @work
  * @nr_queued:	how many they are
  * @work:	asks listeners
@@ -74,6 +78,8 @@ struct falcon_cm {
 	DECLARE_HASHTABLE(listeners, 12);
 	siphash_key_t hash_key;
 	struct falcon_cm_secrets secrets;
+	struct workqueue_struct *wq;
+	struct workqueue_struct *rekey_wq;
 	struct list_head queue;
 	int nr_queued;
 	struct work_struct work;
@@ -134,6 +140,7 @@ struct falcon_cm_psk {
  * @lock:	protects what follows
  * @tx_counter:	of the last message signed
  * @rx_counter:	largest of a message accepted
+ * @next_rekey:	jiffies from which on the next REKEY is taken
  * @working:	@work is queued or runs
  * @wanted:	a new association is to be made
  * @granted:	@grant is to be installed
@@ -163,6 +170,7 @@ struct falcon_cm_sec {
 	spinlock_t lock;	/* of what follows */
 	u64 tx_counter;
 	u64 rx_counter;
+	unsigned long next_rekey;
 	bool working;
 	bool wanted;
 	bool granted;
@@ -245,7 +253,6 @@ struct falcon_cm_setup {
 };
 
 /* cm/cm.c */
-extern struct workqueue_struct *falcon_cm_wq;
 void falcon_cm_rcv(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		   const void *buf, unsigned int len);
 void falcon_cm_unreachable(struct falcon_cm *cm, const struct in6_addr *daddr,
@@ -320,9 +327,6 @@ int falcon_cm_fill_offer(struct falcon_conn *conn,
 			 struct falcon_cm_msg *m);
 
 /* cm/policy.c */
-int falcon_cm_psk_find(struct falcon_net *fn, const struct cred *cred,
-		       const struct in6_addr *peer, u64 nonce, const u8 *id,
-		       struct falcon_cm_psk *psk);
 u32 falcon_cm_versions(struct falcon_net *fn, u8 policy);
 int falcon_cm_policy_out(struct falcon_net *fn, u8 wish,
 			 const struct cred *cred, const struct in6_addr *peer,
@@ -332,8 +336,14 @@ int falcon_cm_policy_in(const struct falcon_listener *l, struct falcon_net *fn,
 			const struct falcon_cm_msg *m,
 			struct falcon_cm_psk *psk, u8 *version);
 void falcon_cm_count_reason(struct falcon_net *fn, u16 reason);
-int falcon_cm_policy_init(void);
-void falcon_cm_policy_exit(void);
+
+/* cm/psk.c */
+int falcon_cm_psk_find(struct falcon_net *fn, const struct cred *cred,
+		       const struct in6_addr *peer, u64 nonce, const u8 *id,
+		       struct falcon_cm_psk *psk);
+void falcon_cm_psk_net_exit(struct falcon_net *fn);
+int falcon_cm_psk_init(void);
+void falcon_cm_psk_exit(void);
 
 /* cm/sec.c */
 int falcon_cm_sec_offer(struct falcon_conn *conn,

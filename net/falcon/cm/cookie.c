@@ -15,7 +15,7 @@
 #include "cm/cm.h"
 
 struct cm_cookie {
-	__be32 time;		/* seconds since boot */
+	__be32 time;		/* cm_now() */
 	__be32 reserved;
 	__be64 mac;
 } __packed;
@@ -30,12 +30,14 @@ void falcon_cm_cookie_init(struct falcon_cm *cm)
 {
 	seqlock_init(&cm->secrets.lock);
 	cm->secrets.gen = 0;
+	cm->secrets.epoch = get_random_u32() >> 1;
 	get_random_bytes(cm->secrets.s, sizeof(cm->secrets.s));
 }
 
-static u32 cm_now(void)
+/* Seconds, which do not wrap, and tell nobody how long the system has run */
+static u32 cm_now(const struct falcon_cm_secrets *secrets)
 {
-	return ktime_get_boottime_seconds();
+	return secrets->epoch + (u32)ktime_get_boottime_seconds();
 }
 
 static void cm_rotate(struct falcon_cm_secrets *secrets, u32 gen)
@@ -58,7 +60,7 @@ static void cm_rotate(struct falcon_cm_secrets *secrets, u32 gen)
 static bool cm_secret(struct falcon_cm_secrets *secrets, u32 gen,
 		      struct falcon_cm_secret *s)
 {
-	u32 now = cm_now() / FALCON_CM_SECRET_LIFE, have;
+	u32 now = cm_now(secrets) / FALCON_CM_SECRET_LIFE, have;
 	unsigned int seq;
 
 	if (READ_ONCE(secrets->gen) != now)
@@ -116,7 +118,7 @@ void falcon_cm_cookie_make(struct falcon_cm *cm,
 			   unsigned int body_len, u8 *cookie)
 {
 	struct falcon_cm_secret s;
-	u32 now = cm_now();
+	u32 now = cm_now(&cm->secrets);
 	struct cm_cookie c;
 
 	/* A rotation in between only makes this cookie useless at once. */
@@ -148,7 +150,7 @@ bool falcon_cm_cookie_valid(struct falcon_cm *cm,
 
 	memcpy(&c, cookie, sizeof(c));
 	time = be32_to_cpu(c.time);
-	if (cm_now() - time > FALCON_CM_COOKIE_LIFE)
+	if (cm_now(&cm->secrets) - time > FALCON_CM_COOKIE_LIFE)
 		return false;
 	if (!cm_secret(&cm->secrets, time / FALCON_CM_SECRET_LIFE, &s))
 		return false;

@@ -6,7 +6,7 @@
  * them has all, 64 bits of an IPv6 address; a link-local one counts whole.
  *
  * Only an address that has shown that it receives what is sent to it has an
- * account: by its cookie, by a signature, or by an answer to a request of ours.
+ * account: by its cookie, or by an answer to a request of ours.
  * An account for the address that a packet merely bears would let anybody use
  * up that of another.
  *
@@ -171,7 +171,7 @@ static bool host_pay(struct falcon_host *host)
 }
 
 /**
- * falcon_host_charge() - a host has sent a message that makes work
+ * falcon_host_charge() - a host has sent a request, which makes work
  * @fn:		namespace
  * @addr:	its address, which has been proven
  *

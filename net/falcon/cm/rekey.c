@@ -17,6 +17,11 @@
 #include "psp/psp.h"
 
 #define CM_REKEY_MAX_SHIFT	8	/* of the first RTO */
+/*
+ * Between two REKEYs of a connection that are taken, jiffies. A peer that rotates
+ * its keys waits longer, for the old association to retire.
+ */
+#define CM_REKEY_GAP		(FALCON_PSP_RETIRE_NS / 2 / (NSEC_PER_SEC / HZ))
 
 /* With a reference of the connection, and one of the CM, while it is queued */
 static void cm_rekey_work(struct work_struct *work);
@@ -29,6 +34,7 @@ void falcon_cm_rekey_setup(struct falcon_cm_sec *sec)
 {
 	INIT_LIST_HEAD(&sec->node);
 	INIT_DELAYED_WORK(&sec->work, cm_rekey_work);
+	sec->next_rekey = jiffies;
 }
 
 /* Makes the work run; false if the namespace goes away. */
@@ -39,19 +45,19 @@ static bool cm_rekey_kick(struct falcon_cm_sec *sec)
 	bool alive;
 
 	lockdep_assert_held(&sec->lock);
-	if (sec->working) {
-		mod_delayed_work(falcon_cm_wq, &sec->work, 0);
-		return true;
-	}
 	if (!cm)
 		return false;
+	if (sec->working) {
+		mod_delayed_work(cm->rekey_wq, &sec->work, 0);
+		return true;
+	}
 	spin_lock(&cm->lock);
 	alive = !cm->dead && falcon_conn_get(conn);
 	if (alive) {
 		atomic_inc(&cm->nr_users);
 		list_add(&sec->node, &cm->rekeys);
 		sec->working = true;
-		queue_delayed_work(falcon_cm_wq, &sec->work, 0);
+		queue_delayed_work(cm->rekey_wq, &sec->work, 0);
 	}
 	spin_unlock(&cm->lock);
 	return alive;
@@ -99,7 +105,7 @@ void falcon_cm_rekey_end(struct falcon_conn *conn)
 		return;
 	spin_lock_bh(&sec->lock);
 	if (sec->working)
-		mod_delayed_work(falcon_cm_wq, &sec->work, 0);
+		mod_delayed_work(conn->fn->cm->rekey_wq, &sec->work, 0);
 	spin_unlock_bh(&sec->lock);
 }
 
@@ -245,7 +251,7 @@ static bool cm_rekey_again(struct falcon_cm_sec *sec, bool alive)
 	}
 	/* Whoever kicked it in the meantime has queued it earlier than that. */
 	if (again)
-		queue_delayed_work(falcon_cm_wq, &sec->work, delay);
+		queue_delayed_work(cm->rekey_wq, &sec->work, delay);
 	spin_unlock(&cm->lock);
 	spin_unlock_bh(&sec->lock);
 	return again;
@@ -271,6 +277,22 @@ static void cm_rekey_work(struct work_struct *work)
 	falcon_cm_put_user(cm);
 }
 
+/*
+ * A REKEY costs two ciphers. What a connection may ask for is its own matter:
+ * out of an account of the host others would empty it, who need no key for that.
+ */
+static bool cm_rekey_due(struct falcon_cm_sec *sec)
+{
+	bool due;
+
+	spin_lock_bh(&sec->lock);
+	due = time_after_eq(jiffies, sec->next_rekey);
+	if (due)
+		sec->next_rekey = jiffies + CM_REKEY_GAP;
+	spin_unlock_bh(&sec->lock);
+	return due;
+}
+
 /**
  * falcon_cm_rx_rekey() - the peer wants to receive by another association
  * @cm:		connection manager
@@ -293,10 +315,13 @@ void falcon_cm_rx_rekey(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		goto out;
 	}
 	sec = conn->cm_sec;
-	/* Repeated later, if that was too much of it. */
-	if (!falcon_cm_proven(conn, buf, m, &counter) ||
-	    !falcon_host_charge(cm->fn, &conn->path.daddr))
+	if (!falcon_cm_proven(conn, buf, m, &counter))
 		goto out;
+	if (!cm_rekey_due(sec)) {
+		/* The peer sends it again. */
+		FALCON_INC(cm->fn, CM_REKEY_EARLY);
+		goto out;
+	}
 	if (!falcon_cm_sec_rekeyed(conn, m, counter, &grant)) {
 		FALCON_INC(cm->fn, CM_BAD_AUTH);
 		goto out;
@@ -367,6 +392,6 @@ void falcon_cm_drop_rekeys(struct falcon_cm *cm)
 
 	spin_lock_bh(&cm->lock);
 	list_for_each_entry(sec, &cm->rekeys, node)
-		mod_delayed_work(falcon_cm_wq, &sec->work, 0);
+		mod_delayed_work(cm->rekey_wq, &sec->work, 0);
 	spin_unlock_bh(&cm->lock);
 }

@@ -88,7 +88,7 @@ static bool cm_request_queue(struct falcon_cm *cm, struct cm_request *req)
 	}
 	spin_unlock_bh(&cm->lock);
 	if (queued)
-		queue_work(falcon_cm_wq, &cm->work);
+		queue_work(cm->wq, &cm->work);
 	return queued;
 }
 
@@ -167,12 +167,19 @@ static void cm_rx_proven_init(struct falcon_cm *cm,
  * @init:	its bytes, which the cookie signs
  * @len:	how many they are
  *
+ * From another port than that of connection managers it could be of any process
+ * of the host, which is not to speak for its kernel.
+ *
  * Context: Softirq.
  */
 void falcon_cm_rx_init(struct falcon_cm *cm, const struct falcon_cm_peer *peer,
 		       const struct falcon_cm_msg *m, const void *init,
 		       unsigned int len)
 {
+	if (peer->port != htons(READ_ONCE(cm->fn->sysctl.cm_port))) {
+		FALCON_INC(cm->fn, CM_BAD_PORT);
+		return;
+	}
 	if (m->cookie) {
 		if (falcon_cm_cookie_valid(cm, peer, init, m->body_len,
 					   m->cookie)) {

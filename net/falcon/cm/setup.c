@@ -74,7 +74,7 @@ static void cm_setup_work(struct work_struct *work)
 void falcon_cm_queue(struct falcon_cm_setup *s)
 {
 	refcount_inc(&s->refs);
-	queue_work(falcon_cm_wq, &s->work);
+	queue_work(s->cm->wq, &s->work);
 }
 
 /**

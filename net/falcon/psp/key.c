@@ -173,7 +173,10 @@ static struct falcon_psp_key *psp_rx_make(struct falcon_psp *psp, u32 gen,
 	return key;
 }
 
-/* 9.2.2.3, step 2; a connection that had none begins with both the same. */
+/*
+ * 9.2.2.3, step 2; a connection that had none begins with both the same. A current
+ * one that the peer never moved to gives way, and not the one that it uses.
+ */
 static void psp_rx_set(struct falcon_conn *conn, struct falcon_psp_key *key)
 {
 	struct falcon_psp_sa *sa = &conn->rx_sa;
@@ -182,6 +185,8 @@ static void psp_rx_set(struct falcon_conn *conn, struct falcon_psp_key *key)
 	spin_lock_bh(&conn->lock);
 	prev = rcu_dereference_protected(sa->prev_key, true);
 	cur = rcu_dereference_protected(sa->key, true);
+	if (prev && !sa->moved_ns)
+		swap(cur, prev);
 	sa->prev_spi = cur ? cur->spi : key->spi;
 	sa->spi = key->spi;
 	sa->gen = key->gen;
@@ -199,7 +204,7 @@ static void psp_rx_set(struct falcon_conn *conn, struct falcon_psp_key *key)
  * @version:	of falcon_psp_versions()
  * @grant:	written: for the peer; to be wiped by the caller
  *
- * It becomes current; the one that was current is accepted as the previous one
+ * It becomes current; the one that the peer uses is accepted as the previous one
  * until falcon_psp_rx_retire() or the next call (9.2.2.3, steps 2 and 4).
  *
  * Context: process, may sleep.
@@ -278,6 +283,7 @@ void falcon_psp_rx_confirmed(struct falcon_conn *conn)
 		conn->rx_sa.moved_ns = ktime_get_ns();
 	spin_unlock_bh(&conn->lock);
 }
+EXPORT_SYMBOL_NS_GPL(falcon_psp_rx_confirmed, FALCON_TEST);
 
 /**
  * falcon_psp_rx_retire - accept the previous association no longer

@@ -915,6 +915,31 @@ out:
 	return ok;
 }
 
+/* A rotation whose REKEY did not get there takes nothing that the peer uses. */
+static bool an_association_that_the_peer_never_used_gives_way(void)
+{
+	struct ends e = {};
+	u32 used, lost;
+	bool ok;
+
+	ok = ends_make(&e, 0);
+	if (!ok)
+		goto out;
+	used = e.b->rx_sa.spi;
+	ok = ends_key(&e, 0);
+	lost = e.b->rx_sa.spi;
+	ok = ok && ends_key(&e, 0) && CHECK(e.b->rx_sa.spi != lost) &&
+	     CHECK(e.b->rx_sa.prev_spi == used) &&
+	     CHECK(rcu_access_pointer(e.b->rx_sa.prev_key)) &&
+	     CHECK(!xa_load(&e.b->fn->psp->spi, lost));
+	lost = e.b->rx_sa.spi;
+	falcon_psp_rx_confirmed(e.b);
+	ok = ok && ends_key(&e, 0) && CHECK(e.b->rx_sa.prev_spi == lost);
+out:
+	ends_free(&e);
+	return ok;
+}
+
 /* Built before the key was exchanged: sealed by the key of its departure. */
 static bool waiting_packets_get_the_new_key(void)
 {
@@ -1033,6 +1058,7 @@ static const struct {
 	T(a_generation_ends_with_its_spis),
 	T(connections_have_their_own_keys),
 	T(previous_association_opens_until_retired),
+	T(an_association_that_the_peer_never_used_gives_way),
 	T(waiting_packets_get_the_new_key),
 	T(no_key_no_packet),
 	T(a_namespace_leaves_no_packet_in_a_nic),

@@ -65,14 +65,14 @@ static int falcon_set_user_timeout(struct sock *sk, int val)
 
 static int falcon_set_security(struct sock *sk, int val)
 {
-	int err = falcon_security_check(sock_net(sk), val);
+	int security = falcon_security_check(sock_net(sk), val);
 
-	if (err)
-		return err;
+	if (security < 0)
+		return security;
 	/* That of a listener is fixed by listen(). */
 	if (falcon_opt_late(sk) || sk->sk_state == TCP_LISTEN)
 		return -EISCONN;
-	falcon_sk(sk)->security = val;
+	falcon_sk(sk)->security = security;
 	return 0;
 }
 
@@ -338,13 +338,13 @@ static int falcon_get_flows(struct sock *sk)
 static int falcon_get_security(struct sock *sk)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
-	int val = fs->security;
+	int val;
 
 	lock_sock(sk);
-	if (fs->ep && fs->mss)
-		val = falcon_cm_policy(fs->ep->conn);
+	val = fs->ep && fs->mss ? falcon_cm_policy(fs->ep->conn) :
+				  falcon_cm_wish(falcon_sock_net(sk), fs->security);
 	release_sock(sk);
-	return val ? : READ_ONCE(falcon_sock_net(sk)->sysctl.security);
+	return val;
 }
 
 static int falcon_get_int(struct sock *sk, int optname, int *val)

@@ -14,9 +14,10 @@ OTHER4=10.78.0.3
 OTHER6=fd78:0:0:1::3
 
 # A pipe that this shell keeps open to the test's end keeps falcon_many there.
-set_up() # NUMBER of connections that are accepted
+set_up() # NUMBER of connections that are accepted [BACKLOG]
 {
 	make_pair
+	in_b sysctl -q net.core.somaxconn="${2:-4096}"
 	ip -n "$A" addr add $OTHER4/24 dev e0
 	rm -f "$scratch/hold"
 	mkfifo "$scratch/hold"
@@ -81,6 +82,21 @@ half_open_of_one_peer_are_bounded()
 	drop_pair
 }
 
+# Who confirms none of its set-ups has half of a listener's backlog.
+a_backlog_is_not_for_one_peer()
+{
+	set_up 10 6
+	for _ in 1 2 3 4; do
+		accepted
+	done
+	ignored
+	expect "$(counter "$B" cm_backlog)" -ge 1 "requests over the bound"
+	from $OTHER4
+	[ "$(in_a falcon_cm connect -t 5 $B4)" = \
+		"established 1 refused 0 timed_out 0 other 0" ]
+	drop_pair
+}
+
 expired_in_b()
 {
 	[ "$(counter "$B" cm_timeout)" -eq 1 ]
@@ -129,6 +145,41 @@ connections_of_one_peer_are_bounded()
 	expect "$(counter "$B" cm_peer_conns)" -eq 3 "requests refused"
 	from $OTHER4
 	connects 5 5 0
+	drop_pair
+}
+
+is_rekeyed()
+{
+	[ "$(counter "$A" cm_rekeyed)" -eq 1 ]
+}
+
+has_spent()
+{
+	[ "$(counter "$B" cm_peer_rate)" -ge 100 ]
+}
+
+# Whoever asks for connections spends nothing that those of others live by.
+new_keys_cost_nothing_of_the_account_of_requests()
+{
+	local sender spender
+
+	SECURITY=opportunistic set_up 1
+	touch "$scratch/slow"
+	transfer 4 -P 7001 -b 8M -m 4K -e 20000 -g "$scratch/slow" &
+	sender=$!
+	within 30 established
+	# One request a second; new keys are sent three times in that time.
+	in_b sysctl -q net.falcon.peer_rate=1
+	in_a sysctl -q net.falcon.cm_rto_ms=150 net.falcon.cm_retries=2
+	in_a falcon_cm probe -k spend -t 10 $B4 >/dev/null &
+	spender=$!
+	within 30 has_spent
+	in_a falcon key rotate
+	within 10 is_rekeyed
+	expect "$(counter "$A" cm_rekey_failed)" -eq 0 "keys given up"
+	wait $spender
+	rm "$scratch/slow"
+	wait $sender
 	drop_pair
 }
 
@@ -214,14 +265,125 @@ memory_of_one_peer_that_was_asked_is_bounded()
 	a_peer_fills_memory "" $A4
 }
 
+# skbs that there are, in the whole machine
+skbs()
+{
+	awk '$1 == "skbuff_head_cache" { print $2 }' /proc/slabinfo
+}
+
+# Not those that were freed and are kept, to see who uses them
+can_count_skbs()
+{
+	case $(uname -r) in
+	*debug*) echo "# a checker keeps what was freed"; return 1 ;;
+	esac
+}
+
+reassembled()
+{
+	in_b cat /proc/net/snmp |
+		awk '$1 == "Ip:" && $2 ~ /^[0-9]/ { print $16 }'
+}
+
+has_joined() # PACKETS
+{
+	[ "$(reassembled)" -ge "$1" ]
+}
+
+# The path becomes narrow, and what waits for a reader has come in fragments of 48
+# bytes: held is what was charged, not an skb for each of them.
+what_came_in_fragments_is_held_in_one_piece()
+{
+	local before more sender
+
+	can_count_skbs || return $KSFT_SKIP
+	make_pair
+	in_b falcon_xfer -l -b 400K -R 4M -w 20000 &
+	in_a falcon_xfer -b 400K -m 1000 -e 20000 -S 4M $B4 >/dev/null &
+	sender=$!
+	within 30 established
+	before=$(skbs)
+	ip -n "$A" route replace $B4 dev e0 mtu lock 68
+	within 60 has_joined 200
+	more=$(($(skbs) - before))
+	echo "# $(reassembled) packets joined, $more skbs more"
+	expect $more -le $((1000 + 2 * $(reassembled))) "skbs more"
+	ip -n "$A" route del $B4
+	wait $sender
+	wait
+	drop_pair
+}
+
+skbs_are_below() # NUMBER
+{
+	[ "$(skbs)" -lt "$1" ]
+}
+
+aborted_in_b() # CONNECTIONS
+{
+	[ "$(counter "$B" conn_aborted)" -ge "$1" ]
+}
+
+# Connections that nobody accepts are filled and reset: nothing of them stays. It
+# takes five seconds until the RESET goes out of band.
+what_a_reset_connection_has_sent_is_dropped()
+{
+	local before more
+
+	can_count_skbs || return $KSFT_SKIP
+	make_pair 1500
+	per_packet
+	rm -f "$scratch/hold"
+	mkfifo "$scratch/hold"
+	exec 9<>"$scratch/hold"
+	in_b python3 -c '
+import socket, sys
+
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 252)
+s.bind(("", 7000))
+s.listen(100)
+sys.stdin.read()
+' <"$scratch/hold" 9<&- &
+	within 30 listening
+	before=$(skbs)
+	in_a python3 -c '
+import socket, struct, sys, time
+
+socks = []
+for i in range(20):
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 252)
+    s.connect((sys.argv[1], 7000))
+    s.setblocking(False)
+    socks.append(s)
+    try:
+        while True:
+            s.send(bytes(1400))
+    except BlockingIOError:
+        pass
+time.sleep(2)
+for s in socks:
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()
+' $B4
+	more=$(($(skbs) - before))
+	expect $more -ge 2000 "skbs of connections that live"
+	within 60 aborted_in_b 20
+	within 30 skbs_are_below $((before + 1000))
+	drop_pair
+}
+
 [ $# -gt 0 ] || set -- \
 	half_open_of_one_peer_are_bounded \
+	a_backlog_is_not_for_one_peer \
 	half_open_that_expire_count_no_more \
 	requests_of_one_peer_have_a_rate \
 	forged_requests_spend_nothing_of_their_address \
+	new_keys_cost_nothing_of_the_account_of_requests \
 	connections_of_one_peer_are_bounded \
 	addresses_of_one_ipv6_network_are_one_peer \
 	peers_are_bounded \
 	memory_of_one_peer_is_bounded \
-	memory_of_one_peer_that_was_asked_is_bounded
+	memory_of_one_peer_that_was_asked_is_bounded \
+	what_came_in_fragments_is_held_in_one_piece \
+	what_a_reset_connection_has_sent_is_dropped
 run_tests "$@"

@@ -136,6 +136,20 @@ a_cookie_is_for_one_request()
 	drop_pair
 }
 
+# Any process has a port, and is not its host's connection manager.
+a_request_comes_from_the_port_of_the_kernel()
+{
+	make_pair
+	hold
+	listener 1
+	within 30 listening
+	is_answer port "$(in_a setpriv --reuid=65534 --clear-groups \
+		falcon_cm probe -k port $B4)" silence
+	expect "$(counter "$B" cm_bad_port)" -eq 1 "requests from elsewhere"
+	is_answer init "$(probe init)" "cookie 36"
+	drop_pair
+}
+
 the_same_request_gets_the_same_accept()
 {
 	make_pair
@@ -371,6 +385,7 @@ a_bit_wrong()
 	the_port_can_be_changed \
 	each_bad_request_has_its_reason \
 	a_cookie_is_for_one_request \
+	a_request_comes_from_the_port_of_the_kernel \
 	the_same_request_gets_the_same_accept \
 	a_half_open_connection_expires \
 	half_open_connections_are_bounded \

@@ -7,6 +7,9 @@
  * connections at the same time, "time" one after the other. The bytes are laid
  * out here by hand, from Documentation/networking/falcon/connection-manager.rst,
  * so that they also hold the kernel to that page.
+ *
+ * Requests come from the connection manager's port, which the kernel has: raw
+ * sockets send from it all the same, and hear what comes back, as the kernel does.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -41,9 +44,10 @@ static const char help[] =
 	"       falcon_cm time [-s SERVICE] [-n NUMBER] HOST\n"
 	"                       microseconds of p50 and p99, and how many failed\n"
 	"KIND: init, version, unknown, optional, missing, value, short, order,\n"
-	"      forged (a cookie), moved (a cookie made for another port),\n"
-	"      twice (accept, asked for again), wait (accept, and what comes\n"
-	"      then), noise (flood only)\n";
+	"      forged (a cookie), moved (a cookie made for another request),\n"
+	"      port (from one that is anybody's), twice (accept, asked for\n"
+	"      again), wait (accept, and what comes then), spend (asked for 500\n"
+	"      times a second), noise (flood only)\n";
 
 static const char *kind = "init";
 static __u32 service = 7000, protocol = 4;	/* sockets */
@@ -147,33 +151,69 @@ static unsigned int add_cookie(__u8 *msg, const __u8 *cookie)
 	return INIT_LEN + COOKIE_LEN;
 }
 
-static int udp_socket(const struct sockaddr_in *to)
+/* What is sent and heard is what UDP carries, or for raw sockets UDP itself. */
+static int open_socket(const struct sockaddr_in *to)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int fd = is("port") ? socket(AF_INET, SOCK_DGRAM, 0) :
+			      socket(AF_INET, SOCK_RAW, IPPROTO_UDP);
 
 	if (fd < 0 || connect(fd, (const struct sockaddr *)to, sizeof(*to)))
 		die("socket");
 	return fd;
 }
 
-/* 0: nothing within two seconds */
-static unsigned int ask(int fd, const __u8 *msg, unsigned int len,
-			__u8 *answer)
+static void send_msg(int fd, const __u8 *msg, unsigned int len)
+{
+	__u8 buf[sizeof(struct udphdr) + MAX_LEN], *p = buf;
+
+	if (!is("port")) {
+		p = put16(put16(p, port), port);
+		p = put16(put16(p, sizeof(struct udphdr) + len), 0);
+	}
+	memcpy(p, msg, len);
+	len += p - buf;
+	if (send(fd, buf, len, 0) != (ssize_t)len)
+		die("send");
+}
+
+/* From IP on: the message in it, if it has come from the port to the port */
+static ssize_t strip(__u8 *buf, ssize_t n)
+{
+	const struct iphdr *ip = (const void *)buf;
+	const struct udphdr *udp = (const void *)(buf + ip->ihl * 4);
+	ssize_t headers = ip->ihl * 4 + sizeof(*udp);
+
+	if (n < headers || udp->source != htons(port) ||
+	    udp->dest != htons(port))
+		return 0;
+	memmove(buf, buf + headers, n - headers);
+	return n - headers;
+}
+
+/* The next message of the set-up of @msg; 0: nothing within that time */
+static unsigned int hear(int fd, const __u8 *msg, int ms, __u8 *answer)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	ssize_t n;
 
-	if (send(fd, msg, len, 0) != (ssize_t)len)
-		die("send");
-	if (poll(&pfd, 1, 2000) <= 0)
-		return 0;
-	n = recv(fd, answer, 2048, 0);
-	if (n < 0 && errno == ECONNREFUSED)
-		return 0;
-	if (n < 24 || memcmp(answer, "FLCN\1", 5) ||
-	    memcmp(answer + 8, msg + 8, 8))
-		die("answer");
-	return n;
+	while (poll(&pfd, 1, ms) > 0) {
+		n = recv(fd, answer, 2048, 0);
+		if (n < 0 && errno == ECONNREFUSED)
+			return 0;
+		if (n > 0 && !is("port"))
+			n = strip(answer, n);
+		if (n >= 24 && !memcmp(answer, "FLCN\1", 5) &&
+		    !memcmp(answer + 8, msg + 8, 8))
+			return n;
+	}
+	return 0;
+}
+
+static unsigned int ask(int fd, const __u8 *msg, unsigned int len,
+			__u8 *answer)
+{
+	send_msg(fd, msg, len);
+	return hear(fd, msg, 2000, answer);
 }
 
 /* type, length, and of a REFUSE the reason and its detail in hex */
@@ -197,22 +237,25 @@ static void report(const __u8 *answer, unsigned int len)
 }
 
 /* What comes after an ACCEPT that is never confirmed, ACCEPTs aside */
-static void wait_for_more(int fd)
+static void wait_for_more(int fd, const __u8 *msg)
 {
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
 	__u8 answer[2048];
-	ssize_t n;
+	unsigned int n;
 
-	while (poll(&pfd, 1, seconds * 1000) > 0) {
-		n = recv(fd, answer, sizeof(answer), 0);
-		if (n < 24)
-			die("recv");
-		if (answer[5] != 3) {
-			report(answer, n);
-			return;
-		}
+	do {
+		n = hear(fd, msg, seconds * 1000, answer);
+	} while (n && answer[5] == 3);
+	report(answer, n);
+}
+
+static void spend(int fd, const __u8 *msg, unsigned int len)
+{
+	int i;
+
+	for (i = 0; i < seconds * 500; i++) {
+		send_msg(fd, msg, len);
+		usleep(2000);
 	}
-	report(answer, 0);
 }
 
 static void probe(const struct sockaddr_in *to)
@@ -220,20 +263,22 @@ static void probe(const struct sockaddr_in *to)
 	static const __u8 forged[16] = { 0, 0, 0, 1 };
 	__u8 msg[MAX_LEN], answer[2048], again[2048];
 	unsigned int len = build_init(msg), n;
-	int fd = udp_socket(to);
+	int fd = open_socket(to);
 
 	if (is("forged"))
 		len = add_cookie(msg, forged);
 	n = ask(fd, msg, len, answer);
-	if ((is("moved") || is("twice") || is("wait")) && n) {
-		len = add_cookie(msg, answer + 20);
+	if ((is("moved") || is("twice") || is("wait") || is("spend")) && n) {
 		if (is("moved"))
-			fd = udp_socket(to);
+			build_init(msg);
+		len = add_cookie(msg, answer + 20);
 		n = ask(fd, msg, len, answer);
 	}
 	report(answer, n);
 	if (is("wait"))
-		wait_for_more(fd);
+		wait_for_more(fd, msg);
+	if (is("spend"))
+		spend(fd, msg, len);
 	if (is("twice")) {
 		n = ask(fd, msg, len, again);
 		puts(n && !memcmp(answer, again, n) ? "same" : "other");
@@ -261,7 +306,7 @@ static void forge_headers(struct forged *f, const struct sockaddr_in *to,
 		.daddr = to->sin_addr.s_addr,
 	};
 	*udp = (struct udphdr) {
-		.source = htons(1024 + random() % 60000),
+		.source = to->sin_port,
 		.dest = to->sin_port,
 		.len = htons(sizeof(*udp) + payload),
 	};

@@ -136,6 +136,45 @@ a_key_at_one_end_does_not_fall_back()
 	drop_pair
 }
 
+is_forgotten()
+{
+	! grep -q ' falcon  *10\.78\.' /proc/keys
+}
+
+# Nor is one that the kernel has forgotten since; until there is a new one.
+a_key_that_has_expired_is_not_no_key()
+{
+	local delay=/proc/sys/kernel/keys/gc_delay before
+
+	make_pair
+	new_keyring
+	before=$(cat $delay)
+	echo 5 >$delay
+	listener 100
+	: >"$scratch/keys"
+	key a $B4
+	key b $A4
+	# Whoever has this one is not the peer that has one of its own.
+	key a '*'
+	key b '*'
+	policy opportunistic opportunistic
+	connects established
+	head -n 2 "$scratch/keys" | xargs -I '{}' keyctl timeout '{}' 1
+	sleep 2
+	connects refused
+	within 60 is_forgotten
+	echo "$before" >$delay
+	connects refused
+	key a $B4 2
+	connects refused
+	expect "$(counter "$B" cm_key_unknown)" -eq 1 "counted why"
+	key b $A4 2
+	connects established
+	no_keys
+	connects established
+	drop_pair
+}
+
 a_key_for_any_peer()
 {
 	make_pair
@@ -261,6 +300,42 @@ a_socket_asks_for_its_own_policy()
 	socket_connects established 1
 	socket_connects EPERM 1 setpriv --bounding-set -net_admin \
 		--inh-caps -net_admin
+	drop_pair
+}
+
+# What was not less than the policy once is, when that has been raised.
+a_policy_that_is_raised_reaches_sockets()
+{
+	local capable
+
+	make_pair
+	listener 100
+	for capable in no yes; do
+		policy none none
+		set -- setpriv --bounding-set -net_admin --inh-caps -net_admin
+		[ $capable = no ] || set --
+		rm -f "$scratch/go"
+		in_a "$@" python3 -c '
+import errno, os, socket, sys, time
+
+s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 252)
+s.setsockopt(290, 6, 1)
+print("asked", flush=True)
+while not os.path.exists(sys.argv[2]):
+    time.sleep(0.1)
+try:
+    s.connect((sys.argv[1], 7000))
+    print("established")
+except OSError as e:
+    print(errno.errorcode[e.errno])
+' $B4 "$scratch/go" >"$scratch/$capable" &
+		within 30 grep -q asked "$scratch/$capable"
+		policy psk none
+		touch "$scratch/go"
+		wait $!
+	done
+	grep -q ENOKEY "$scratch/no"
+	grep -q established "$scratch/yes"
 	drop_pair
 }
 
@@ -400,11 +475,13 @@ set_ups_under_faults()
 	a_key_decides \
 	wrong_keys_are_refused \
 	a_key_at_one_end_does_not_fall_back \
+	a_key_that_has_expired_is_not_no_key \
 	a_key_for_any_peer \
 	a_key_for_a_peer_goes_before_the_one_for_any \
 	keys_rotate_when_the_port_has_moved \
 	keys_have_a_length_and_a_name \
 	a_socket_asks_for_its_own_policy \
+	a_policy_that_is_raised_reaches_sockets \
 	listeners_of_one_port_have_their_own_keys \
 	a_downgrade_is_detected \
 	who_reflects_messages_is_not_the_peer \
