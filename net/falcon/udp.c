@@ -26,6 +26,8 @@
 #define FALCON_RX_HDR	(sizeof(struct falcon_psp_hdr) + FALCON_MAX_HDR_LEN)
 /* Shorter packets are copied: they would pin a page each. */
 #define FALCON_RX_COPY	1024
+/* True size from which on a packet of @len bytes is copied into one of its own */
+#define FALCON_RX_WIDE(len)	(4 * (len) + 4096)
 /* skbs taken in one go; each arrival asks again. */
 #define FALCON_RX_BATCH	16
 #define FALCON_UDP_RCVBUF	(32 << 20)
@@ -211,6 +213,36 @@ static void falcon_rx_train(struct falcon_rx_batch *b, struct sk_buff *train,
 	consume_skb(train);
 }
 
+/*
+ * Does a packet pin more memory than its length tells, by which it is charged? As
+ * IP joins fragments each of them is an skb, or a page, however short; of Falcon's
+ * own packets none is one of several but what was sent before a path MTU shrank.
+ */
+static bool falcon_rx_is_wide(const struct sk_buff *skb)
+{
+	return skb_has_frag_list(skb) ||
+	       skb->truesize > FALCON_RX_WIDE(skb->len);
+}
+
+/* One that does not is made of it; NULL without memory. Consumes @skb. */
+static struct sk_buff *falcon_rx_compact(struct sk_buff *skb)
+{
+	struct sk_buff *copy;
+
+	if (likely(!falcon_rx_is_wide(skb)))
+		return skb;
+	copy = alloc_skb(skb->len, GFP_ATOMIC | __GFP_NOWARN);
+	if (!copy || skb_copy_bits(skb, 0, __skb_put(copy, skb->len),
+				   skb->len)) {
+		kfree_skb(copy);
+		kfree_skb(skb);
+		return NULL;
+	}
+	copy->tstamp = skb->tstamp;
+	consume_skb(skb);
+	return copy;
+}
+
 /* A datagram, or a train of them, as UDP has queued it. */
 static void falcon_rx_datagram(struct falcon_rx_batch *b, struct sk_buff *skb)
 {
@@ -228,6 +260,11 @@ static void falcon_rx_datagram(struct falcon_rx_batch *b, struct sk_buff *skb)
 		return;
 	}
 	FALCON_INC(b->fn, IN_PKTS);
+	skb = falcon_rx_compact(skb);
+	if (!skb) {
+		FALCON_INC(b->fn, IN_NO_MEM);
+		return;
+	}
 	skb_dst_drop(skb);
 	skb_ext_reset(skb);
 	falcon_rx_packet(b, skb, &rx);
