@@ -162,6 +162,26 @@ static void falcon_ep_run_parted(struct falcon_ep *ep)
 }
 
 /*
+ * The connection is dead, and what it had from the pools has gone back. What came
+ * for a socket is its reader's; without one nobody accounts for it any more, and
+ * who accepts it has the error.
+ */
+static void falcon_ep_drop_rx(struct falcon_ep *ep)
+{
+	struct falcon_rxpkt *rx, *next;
+	LIST_HEAD(list);
+
+	spin_lock_bh(&ep->lock);
+	if (!rcu_access_pointer(ep->sk))
+		list_splice_init(&ep->rx, &list);
+	spin_unlock_bh(&ep->lock);
+	list_for_each_entry_safe(rx, next, &list, node) {
+		falcon_target_ack(ep->conn, rx);
+		kfree_skb(falcon_rx_skb(rx));
+	}
+}
+
+/*
  * A socket was closed, or parted from, with something still in flight. False:
  * there are more of them than net.falcon.max_orphans.
  */
@@ -338,7 +358,28 @@ static struct sock *falcon_group_pick(struct falcon_group *g,
 	return sk;
 }
 
-static int falcon_aq_reserve(struct sock *sk)
+/*
+ * Set-ups that are not confirmed take places of a backlog, one peer's at most half
+ * of them (rounded up): who never confirms any keeps nobody else out.
+ */
+static bool falcon_aq_is_full(const struct sock *sk,
+			      const struct falcon_host *host)
+{
+	const struct falcon_sock *fs = falcon_sk(sk);
+	u32 backlog = READ_ONCE(sk->sk_max_ack_backlog), theirs = 0;
+	const struct falcon_ep *ep;
+
+	lockdep_assert_held(&fs->aq_lock);
+	if (sk->sk_ack_backlog + fs->aq_pending > backlog)
+		return true;
+	if (fs->aq_pending <= backlog / 2)
+		return false;
+	list_for_each_entry(ep, &fs->half_open, node)
+		theirs += ep->conn->host == host;
+	return theirs > backlog / 2;
+}
+
+static int falcon_aq_reserve(struct sock *sk, const struct falcon_host *host)
 {
 	struct falcon_sock *fs = falcon_sk(sk);
 	int err = 0;
@@ -346,8 +387,7 @@ static int falcon_aq_reserve(struct sock *sk)
 	spin_lock_bh(&fs->aq_lock);
 	if (!fs->aq_open)
 		err = -ECONNREFUSED;
-	else if (sk->sk_ack_backlog + fs->aq_pending >
-		 READ_ONCE(sk->sk_max_ack_backlog))
+	else if (falcon_aq_is_full(sk, host))
 		err = -EAGAIN;
 	else
 		fs->aq_pending++;
@@ -380,7 +420,7 @@ int falcon_ep_request(struct falcon_listener *l, struct falcon_conn *conn,
 
 	if (!sk)
 		return -ECONNREFUSED;
-	err = req->ordered ? falcon_aq_reserve(sk) : -ECONNREFUSED;
+	err = req->ordered ? falcon_aq_reserve(sk, conn->host) : -ECONNREFUSED;
 	if (err)
 		goto out_put;
 	fs = falcon_sk(sk);
@@ -611,6 +651,8 @@ static void falcon_ulp_event(struct falcon_conn *conn,
 	if (err)
 		ep->err = err;
 	spin_unlock(&ep->lock);
+	if (ev == FALCON_EV_ABORTED)
+		falcon_ep_drop_rx(ep);
 	if (ev == FALCON_EV_ESTABLISHED && ep->listener)
 		falcon_ep_offer(ep);
 	else
