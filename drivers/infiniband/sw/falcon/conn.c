@@ -107,10 +107,13 @@ struct net *fal_net_get(struct fal_dev *dev)
  * Listening
  */
 
-/* Never NULL: the listener, or an error as a pointer */
+/*
+ * Keys are those of @cred, whoever asks. Never NULL: the listener, or an error as a
+ * pointer
+ */
 static struct fal_listen *
 fal_listen_start(struct fal_dev *dev, const struct falcon_path *path,
-		 u32 service, u8 security, void *owner,
+		 u32 service, u8 security, const struct cred *cred, void *owner,
 		 int (*request)(struct falcon_listener *l,
 				struct falcon_conn *conn,
 				struct falcon_cm_params *req,
@@ -120,6 +123,7 @@ fal_listen_start(struct fal_dev *dev, const struct falcon_path *path,
 	struct fal_listen *fl = kzalloc(sizeof(*fl), GFP_KERNEL_ACCOUNT);
 	struct net *net = fal_net_get(dev);
 	int err = net ? -ENOMEM : -ENETDOWN;
+	const struct cred *old;
 
 	if (!fl || !net)
 		goto free;
@@ -135,11 +139,13 @@ fal_listen_start(struct fal_dev *dev, const struct falcon_path *path,
 	fl->l.security = security;
 	fl->l.owner = THIS_MODULE;
 	fl->l.request = request;
+	old = override_creds(cred);
 	mutex_lock(&fal_listen_lock);
 	err = falcon_listen(net, &fl->l);
 	if (!err)
 		list_add(&fl->node, &fal_listens);
 	mutex_unlock(&fal_listen_lock);
+	revert_creds(old);
 free:
 	if (net)
 		put_net(net);
@@ -209,7 +215,8 @@ int fal_eng_add_gid(const struct ib_gid_attr *attr, void **context)
 	path.family = ipv6_addr_v4mapped(&path.saddr) ? AF_INET : AF_INET6;
 	fal_path_scope(&path, attr);
 	fl = fal_listen_start(dev, &path, FAL_UD_SERVICE,
-			      FALCON_SECURITY_DEFAULT, dev, fal_gid_request);
+			      FALCON_SECURITY_DEFAULT, dev->cred, dev,
+			      fal_gid_request);
 	if (IS_ERR(fl))
 		return PTR_ERR(fl);
 	*context = fl;
@@ -672,8 +679,7 @@ int fal_eng_to_rtr(struct fal_qp *qp)
 	eng->give_up = 0;
 	spin_unlock_bh(&eng->lock);
 	fl = fal_listen_start(qp->dev, &eng->path, qp->ibqp.qp_num,
-			      qp->security, qp,
-			      fal_rc_request);
+			      qp->security, qp->cred, qp, fal_rc_request);
 	if (IS_ERR(fl)) {
 		eng->live = false;
 		return PTR_ERR(fl);

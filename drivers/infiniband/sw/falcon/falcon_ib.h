@@ -74,6 +74,7 @@ struct fal_stats {
  * @next_key:	likewise
  * @next_ah:	likewise
  * @stats:	per CPU
+ * @cred:	whose keyrings may have pre-shared keys for datagrams: its maker's
  * @eng:	of the engine
  */
 struct fal_dev {
@@ -90,6 +91,7 @@ struct fal_dev {
 	u32 next_key;
 	u32 next_ah;
 	struct fal_stats __percpu *stats;
+	const struct cred *cred;
 	struct fal_dev_eng eng;
 };
 
@@ -350,7 +352,7 @@ struct fal_sq {
  * @sig_all:	every request makes a completion
  * @order:	enum falcon_qp_order
  * @errors:	enum falcon_qp_errors
- * @security:	FALCON_SECURITY_* of its connections
+ * @security:	of its connections, of falcon_security_check()
  * @fae:	congestion control of its connections, held; NULL: by sysctl
  * @cred:	whose keyrings may have pre-shared keys: its maker's
  * @last_wqe:	IB_EVENT_QP_LAST_WQE_REACHED was told

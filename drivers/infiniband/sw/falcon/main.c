@@ -253,6 +253,7 @@ static void fal_dealloc_driver(struct ib_device *ibdev)
 	xa_destroy(&dev->mrs);
 	xa_destroy(&dev->ahs);
 	free_percpu(dev->stats);
+	put_cred(dev->cred);
 	if (rcu_access_pointer(dev->ndev))
 		netdev_put(rcu_dereference_protected(dev->ndev, true),
 			   &dev->tracker);
@@ -329,6 +330,7 @@ static void fal_dev_setup(struct fal_dev *dev, struct net_device *ndev)
 {
 	struct ib_device *ibdev = &dev->ibdev;
 
+	dev->cred = get_current_cred();
 	spin_lock_init(&dev->ndev_lock);
 	xa_init_flags(&dev->qps, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	xa_init_flags(&dev->srqs, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);

@@ -181,8 +181,10 @@ static int fal_qp_set_security(struct fal_qp *qp, u8 security)
 		return -ENETDOWN;
 	err = falcon_security_check(net, security);
 	put_net(net);
-	qp->security = security;
-	return err;
+	if (err < 0)
+		return err;
+	qp->security = err;
+	return 0;
 }
 
 /* Likewise. A name that fills the field, with no zero after it, is none. */

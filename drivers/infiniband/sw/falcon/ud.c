@@ -850,6 +850,7 @@ static void fal_peer_work(struct work_struct *work)
 		.src_service = FAL_UD_SERVICE,
 		.ordered = true,
 		.loss = FALCON_CM_BY_SYSCTL,
+		.cred = p->dev->cred,
 		.user_timeout_ms = FAL_UD_TIMEOUT_MS,
 	};
 	struct net *net = fal_net_get(p->dev);

@@ -36,6 +36,8 @@ keys_of_the_maker()
 	in_b keyctl padd falcon "$A4" @s <"$scratch/key" >/dev/null
 	pingpong rc -c -s 4096
 	expect "$(counter "$B" in_opened)" -gt 10 "packets opened"
+	# Those of datagrams are of whoever made the device.
+	pingpong ud -s 1000
 	drop_devices
 }
 
