@@ -18,7 +18,9 @@ have_nvme()
 {
 	local module
 
-	for module in brd nvmet-rdma nvme-rdma; do
+	# What size it has otherwise is the kernel's configuration.
+	modprobe -q brd rd_size=$((16 << 10)) || return
+	for module in nvmet-rdma nvme-rdma; do
 		modprobe -q $module || return
 	done
 	[ -b /dev/ram0 ]
