@@ -11,7 +11,8 @@
 # them in an emulated machine, and ten hours for a kernel with checkers; the last
 # minutes of it are for boot, leak scan and halt.  What it does not suffice for has
 # failed, or is skipped with TEST_PARTIAL=1.  FULL=1 and LONG=1 make some tests
-# larger, as their heads say.
+# larger, as their heads say.  CLOCK=icount is a guest whose clock counts
+# instructions: slow, and its timers are never late.
 
 set -euo pipefail
 
@@ -83,6 +84,7 @@ boot()
 	esac
 	shift 2
 	build_for_vm "$kernel" || return
+	[ "${CLOCK-}" != icount ] || set -- "$@" --icount
 	for knob in "${for_tests[@]}"; do
 		[ -z "${!knob+set}" ] || set -- "$@" --env "$knob=${!knob}"
 	done

@@ -168,7 +168,10 @@ TRACE_EVENT(falcon_receive,
 		  __entry->ce, __entry->t1, __entry->t2)
 );
 
-/* A BACK, EACK or NACK came (9.2.3, 9.2.4). Bitmaps are those of an EACK. */
+/*
+ * A BACK, EACK or NACK came (9.2.3, 9.2.4). Bitmaps are those of an EACK. Of the
+ * round trip, t4 - t1, the peer held the packet for t3 - t2; no stamps, no times.
+ */
 TRACE_EVENT(falcon_ack,
 	TP_PROTO(const struct falcon_conn *conn,
 		 const struct falcon_pkt_info *pi,
@@ -182,6 +185,8 @@ TRACE_EVENT(falcon_ack,
 		__field(u32, rrbpsn)
 		__field(u32, rdbpsn)
 		__field(u32, nack_psn)
+		__field(u32, rtt)
+		__field(u32, held)
 		__field(u16, ecn)
 		__field(u8, type)
 		__field(u8, nack_code)
@@ -201,6 +206,12 @@ TRACE_EVENT(falcon_ack,
 		__entry->rrbpsn = pi->rbpsn[FALCON_WIN_REQ];
 		__entry->rdbpsn = pi->rbpsn[FALCON_WIN_DATA];
 		__entry->nack_psn = nack ? pi->nack_psn : 0;
+		__entry->rtt = 0;
+		__entry->held = 0;
+		if (meta->stamp_ok) {
+			__entry->rtt = meta->t_rx - pi->echo_t1;
+			__entry->held = meta->t_tx - pi->echo_t2;
+		}
 		__entry->ecn = pi->ecn;
 		__entry->type = pi->type;
 		__entry->nack_code = nack ? pi->nack_code : 0;
@@ -212,13 +223,14 @@ TRACE_EVENT(falcon_ack,
 		__entry->data_rx[1] = eack ? pi->data_rx[1] : 0;
 	),
 
-	TP_printk("cid=%#x peer_cid=%#x type=%s rrbpsn=%u rdbpsn=%u data_rx=%016llx%016llx own=%u nack_code=%u nack_psn=%u flow=%u rx_level=%u ecn=%u hops=%u",
+	TP_printk("cid=%#x peer_cid=%#x type=%s rrbpsn=%u rdbpsn=%u data_rx=%016llx%016llx own=%u nack_code=%u nack_psn=%u flow=%u rx_level=%u ecn=%u hops=%u rtt_ns=%llu held_ns=%llu",
 		  __entry->cid, __entry->peer_cid,
 		  falcon_show_type(__entry->type), __entry->rrbpsn,
 		  __entry->rdbpsn, __entry->data_rx[1], __entry->data_rx[0],
 		  __entry->own, __entry->nack_code, __entry->nack_psn,
 		  __entry->flow, __entry->rx_level, __entry->ecn,
-		  __entry->hops)
+		  __entry->hops, falcon_trace_ns(__entry->rtt),
+		  falcon_trace_ns(__entry->held))
 );
 
 #ifndef _FALCON_TRACE_CC

@@ -4,8 +4,7 @@
 # Two machines, each with a Falcon device over its end of a link, encrypted as
 # they come:
 #
-#	tools/testing/vm/vm.sh --hosts 2 --env TESTS=rdma/falcon/two_hosts -- \
-#		tools/testing/vm/run-tests.sh
+#	make check-hosts TESTS=rdma/falcon/two_hosts
 #
 # runs this in both. The kernel of the first serves a disk and files, that of the
 # second uses them; elsewhere it is skipped.

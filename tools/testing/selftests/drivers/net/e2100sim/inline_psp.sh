@@ -396,7 +396,7 @@ no_nonce_twice_across_resets()
 	local sender receiver
 
 	make_secure 1 "$(lower_type)"
-	sniff "$A" w0 out "$scratch/out"
+	sniff "$A" e0 out "$scratch/out"
 	start_transfer 4 -m 32K -e 200000
 	for n in 2 4 6; do
 		within 60 with_keys "$n" "$NIC_A"
