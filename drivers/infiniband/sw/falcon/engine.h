@@ -78,14 +78,25 @@ struct fal_listen {
 #define FAL_UD_SHARES	1024
 
 /**
+ * struct fal_share - what one user, or one host, takes of a device's datagrams
+ * @peers:	that it causes, under fal_dev_eng::lock
+ * @backlog:	bytes that wait for their connections
+ */
+struct fal_share {
+	u32 peers;
+	atomic_t backlog;
+};
+
+/**
  * struct fal_dev_eng - of a device
  * @lock:	@table, @peers, their counts, @waiters
  * @table:	UD: whom to send to, by addresses
  * @peers:	all peers, also those that only send to us
  * @nr_peers:	of @table and not
- * @user_peers:	peers that queue pairs send to, by a hash of their user
- * @host_peers:	peers that connected, by a hash of their host
- * @nr_passive:	all of those
+ * @users:	whose queue pairs send to peers, by a hash of the user
+ * @hosts:	of peers that connected, by a hash of the host
+ * @nr_passive:	all peers that connected
+ * @backlog:	bytes that wait for connections, of all shares
  * @seed:	of these hashes
  * @waiters:	queue pairs that wait for a peer to acknowledge
  * @gc:		ends idle ones
@@ -97,9 +108,10 @@ struct fal_dev_eng {
 	DECLARE_HASHTABLE(table, 6);
 	struct list_head peers;
 	atomic_t nr_peers;
-	u16 user_peers[FAL_UD_SHARES];
-	u16 host_peers[FAL_UD_SHARES];
+	struct fal_share users[FAL_UD_SHARES];
+	struct fal_share hosts[FAL_UD_SHARES];
 	u32 nr_passive;
+	atomic_t backlog;
 	u32 seed;
 	struct list_head waiters;
 	struct delayed_work gc;

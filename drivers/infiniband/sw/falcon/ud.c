@@ -35,6 +35,8 @@
 #define FAL_UD_OPEN		128	/* datagrams that a peer may owe */
 #define FAL_UD_PATIENCE		(HZ / 10)	/* and for how long */
 #define FAL_UD_BACKLOG		64	/* that wait for a connection */
+#define FAL_UD_USER_BYTES	SZ_1M	/* of one share, in all its backlogs */
+#define FAL_UD_DEV_BYTES	SZ_16M	/* of all shares */
 #define FAL_UD_MAX_PEERS	4096
 #define FAL_UD_QP1_PEERS	512	/* of them, QP1's alone */
 #define FAL_UD_USER_PEERS	1024	/* that one user's queue pairs cause */
@@ -78,7 +80,7 @@ struct fal_peer {
 	refcount_t refs;
 	struct falcon_path path;
 	bool passive;
-	u16 *share;
+	struct fal_share *share;
 	spinlock_t lock;	/* all below */
 	struct falcon_conn *conn;
 	struct falcon_conn *attempt;
@@ -175,32 +177,34 @@ static u32 fal_host_hash(const struct in6_addr *addr, u32 seed)
 }
 
 /* Where a peer counts that @qp sends to, or that connects if that is NULL */
-static u16 *fal_share(struct fal_dev_eng *eng, const struct falcon_path *path,
-		      const struct fal_qp *qp)
+static struct fal_share *fal_share(struct fal_dev_eng *eng,
+				   const struct falcon_path *path,
+				   const struct fal_qp *qp)
 {
 	u32 hash;
 
 	if (!qp) {
 		hash = fal_host_hash(&path->daddr, eng->seed);
-		return &eng->host_peers[hash % FAL_UD_SHARES];
+		return &eng->hosts[hash % FAL_UD_SHARES];
 	}
 	if (qp->ibqp.qp_type == IB_QPT_GSI)
 		return NULL;
 	hash = jhash_1word(__kuid_val(qp->cred->euid), eng->seed);
-	return &eng->user_peers[hash % FAL_UD_SHARES];
+	return &eng->users[hash % FAL_UD_SHARES];
 }
 
 /* Is there room for a peer more? Then it is counted. */
-static bool fal_share_take(struct fal_dev_eng *eng, u16 *share, bool passive)
+static bool fal_share_take(struct fal_dev_eng *eng, struct fal_share *share,
+			   bool passive)
 {
 	lockdep_assert_held(&eng->lock);
 	if (!share)
 		return true;
 	if (atomic_read(&eng->nr_peers) > FAL_UD_MAX_PEERS - FAL_UD_QP1_PEERS ||
-	    *share >= (passive ? FAL_UD_HOST_PEERS : FAL_UD_USER_PEERS) ||
+	    share->peers >= (passive ? FAL_UD_HOST_PEERS : FAL_UD_USER_PEERS) ||
 	    (passive && eng->nr_passive >= FAL_UD_PASSIVE_PEERS))
 		return false;
-	(*share)++;
+	share->peers++;
 	eng->nr_passive += passive;
 	return true;
 }
@@ -279,12 +283,43 @@ static struct fal_peer *fal_peer_new(struct fal_dev *dev,
 	return NULL;
 }
 
+/* Is there room for it in the backlogs? QP1's are few, and small. */
+static bool fal_backlog_take(struct fal_peer *p, int bytes)
+{
+	struct fal_dev_eng *eng = &p->dev->eng;
+
+	if (!p->share)
+		return true;
+	if (atomic_add_return(bytes, &p->share->backlog) > FAL_UD_USER_BYTES)
+		goto share;
+	if (atomic_add_return(bytes, &eng->backlog) > FAL_UD_DEV_BYTES)
+		goto device;
+	return true;
+device:
+	atomic_sub(bytes, &eng->backlog);
+share:
+	atomic_sub(bytes, &p->share->backlog);
+	return false;
+}
+
+static struct sk_buff *fal_backlog_next(struct fal_peer *p)
+{
+	struct sk_buff *skb = __skb_dequeue(&p->backlog);
+
+	lockdep_assert_held(&p->lock);
+	if (skb && p->share) {
+		atomic_sub(skb->truesize, &p->share->backlog);
+		atomic_sub(skb->truesize, &p->dev->eng.backlog);
+	}
+	return skb;
+}
+
 static void fal_peer_purge(struct fal_peer *p)
 {
 	struct sk_buff *skb;
 
 	lockdep_assert_held(&p->lock);
-	while ((skb = __skb_dequeue(&p->backlog))) {
+	while ((skb = fal_backlog_next(p))) {
 		fal_count(p->dev, FAL_STAT_UD_DROP);
 		kfree_skb(skb);
 	}
@@ -319,7 +354,7 @@ static void fal_peer_drop(struct fal_peer *p, struct falcon_conn *told)
 	if (!gone) {
 		list_del(&p->list);
 		if (p->share)
-			(*p->share)--;
+			p->share->peers--;
 		eng->nr_passive -= p->passive;
 	}
 	spin_unlock_bh(&eng->lock);
@@ -462,7 +497,8 @@ static bool fal_gram_push(struct fal_peer *p, struct sk_buff *skb)
 static void fal_gram_queue(struct fal_peer *p, struct sk_buff *skb)
 {
 	lockdep_assert_held(&p->lock);
-	if (p->gone || skb_queue_len(&p->backlog) >= FAL_UD_BACKLOG) {
+	if (p->gone || skb_queue_len(&p->backlog) >= FAL_UD_BACKLOG ||
+	    !fal_backlog_take(p, skb->truesize)) {
 		fal_count(p->dev, FAL_STAT_UD_DROP);
 		kfree_skb(skb);
 		return;
@@ -769,7 +805,7 @@ static void fal_peer_up(struct fal_peer *p, struct falcon_conn *conn)
 	if (use) {
 		p->conn = conn;
 		p->tx_sn = FAL_FIRST_SN;
-		while ((skb = __skb_dequeue(&p->backlog)))
+		while ((skb = fal_backlog_next(p)))
 			fal_gram_push(p, skb);
 	}
 	spin_unlock_bh(&p->lock);

@@ -9,13 +9,13 @@
 
 need_verbs falcon_verbs rping
 
-# datagrams_from in_a|in_b ADDRESS NUMBER
+# datagrams_from in_a|in_b ADDRESS NUMBER [BYTES]
 datagrams_from()
 {
 	local dev=$DEV_A gid=$GID_A
 
 	[ "$1" = in_a ] || { dev=$DEV_B gid=$GID_B; }
-	"$1" falcon_verbs datagrams "$dev" "$gid" "$2" "$3"
+	"$1" falcon_verbs datagrams "$dev" "$gid" "${@:2}"
 }
 
 no_peer()
@@ -40,6 +40,24 @@ user_who_sends_to_many_has_a_share()
 	expect "$(statistic "$DEV_A" ud_no_peer)" -eq 0 "without a peer"
 	datagrams_from in_a 10.99.8.1 20
 	expect "$(statistic "$DEV_A" ud_no_peer)" -eq 20 "without a peer"
+	program=rping
+	pair -s -a $B4 -C 5 -V -S 400 -- -c -a $B4 -C 5 -V -S 400
+	drop_devices
+}
+
+# What waits for connections that do not come is no way to hold memory: a MiB, for
+# the kernel's headers and pages, too. rdma_cm's do not count.
+what_waits_for_connections_is_bounded()
+{
+	local dropped
+
+	make_devices
+	nobody_answers
+	datagrams_from in_a 10.99.1.1 600 4096
+	dropped=$(statistic "$DEV_A" ud_drop)
+	expect "$dropped" -ge 300 "dropped"
+	expect "$dropped" -lt 550 "dropped"
+	expect "$(statistic "$DEV_A" ud_no_peer)" -eq 0 "without a peer"
 	program=rping
 	pair -s -a $B4 -C 5 -V -S 400 -- -c -a $B4 -C 5 -V -S 400
 	drop_devices
@@ -130,6 +148,7 @@ device_goes_while_a_peer_is_looked_for()
 }
 
 run_tests user_who_sends_to_many_has_a_share \
+	what_waits_for_connections_is_bounded \
 	host_that_connects_often_has_a_share \
 	network_that_connects_often_has_a_share \
 	peer_that_is_silent_holds_up_no_other \

@@ -5,8 +5,8 @@
  * falcon_verbs hold DEVICE: makes one object of each kind and waits for the end
  * of its input.
  * falcon_verbs removed DEVICE GID-INDEX: works until the device goes.
- * falcon_verbs datagrams DEVICE GID-INDEX ADDRESS NUMBER: one to each of NUMBER
- * addresses.
+ * falcon_verbs datagrams DEVICE GID-INDEX ADDRESS NUMBER [BYTES]: one to each of
+ * NUMBER addresses.
  * falcon_verbs sources DEVICE 0 NETWORK ADDRESS: one from each address that the
  * device has in a /64.
  * falcon_verbs flood DEVICE GID-INDEX SILENT OTHER: many datagrams to one address,
@@ -111,7 +111,8 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "removed"))
 		return removed_main();
 	if (!strcmp(argv[1], "datagrams") && argc > 5)
-		return datagrams_main(argv[4], argv[5]);
+		return datagrams_main(argv[4], argv[5],
+				      argc > 6 ? argv[6] : "0");
 	if (!strcmp(argv[1], "sources") && argc > 5)
 		return sources_main(argv[4], argv[5]);
 	if (!strcmp(argv[1], "flood") && argc > 5)

@@ -85,7 +85,7 @@ int hostile_main(void);
 int races_main(void);
 
 /* verbs_datagrams.c */
-int datagrams_main(const char *first, const char *n);
+int datagrams_main(const char *first, const char *n, const char *bytes);
 int sources_main(const char *network, const char *to);
 int flood_main(const char *silent, const char *other);
 

@@ -40,10 +40,18 @@ static struct ibv_ah *ah_of(const struct in6_addr *addr)
 	return ibv_create_ah(vpd, &attr);
 }
 
+/* Of each datagram */
+static uint32_t length;
+
 static bool post_to(struct vqp *v, struct ibv_ah *ah)
 {
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)v->buf, .length = length,
+		.lkey = v->mr->lkey,
+	};
 	struct ibv_send_wr *bad, wr = {
 		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = 1,
 		.wr.ud = { .ah = ah, .remote_qpn = 2,
 			   .remote_qkey = VQP_QKEY },
 	};
@@ -128,14 +136,15 @@ int flood_main(const char *silent, const char *other)
 	return 0;
 }
 
-/* @n addresses from @first on */
-int datagrams_main(const char *first, const char *n)
+/* @n addresses from @first on, so many @bytes to each */
+int datagrams_main(const char *first, const char *n, const char *bytes)
 {
 	unsigned long i, end = strtoul(n, NULL, 0);
 	struct in6_addr addr;
 	struct vqp v;
 
-	if (!parse(first, &addr) || !vqp_open(&v, IBV_QPT_UD, 8) ||
+	length = strtoul(bytes, NULL, 0);
+	if (!parse(first, &addr) || !vqp_open(&v, IBV_QPT_UD, length + 8) ||
 	    !vqp_ud_to_rts(v.qp))
 		return 1;
 	for (i = 0; i < end; i++, next(&addr))
