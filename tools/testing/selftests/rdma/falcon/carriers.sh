@@ -41,26 +41,6 @@ keys_of_the_maker()
 	drop_devices
 }
 
-# carries [STATISTIC] COMMAND...: the NICs do, a connection each and more, and
-# count what is looked for.
-carries()
-{
-	local CARRIER=e2100sim statistic=tx_falcon_trains ns
-
-	case $1 in
-	fault_drop|psp_sealed) statistic=$1; shift ;;
-	esac
-	[ -e "$BUS" ] || modprobe -q e2100sim || return "$KSFT_SKIP"
-	make_devices
-	"$@"
-	for ns in "$A" "$B"; do
-		expect "$(nic_stat "$ns" ctx_added)" -ge 1 "contexts"
-		expect "$(nic_stat "$ns" tx_falcon_trains)" -gt 50 "trains"
-		expect "$(nic_stat "$ns" "$statistic")" -gt 3 "$statistic"
-	done
-	drop_devices
-}
-
 sizes()
 {
 	perftest ib_write_bw -n 20 -s 1

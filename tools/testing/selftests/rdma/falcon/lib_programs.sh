@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The programs of rdma-core and perftest, as programs.sh and carriers.sh run
-# them between $DEV_A and $DEV_B, whatever these are over.
+# The programs of rdma-core and perftest, as programs.sh, perftest.sh, carriers.sh
+# and nic.sh run them between $DEV_A and $DEV_B, whatever these are over.
 
 # shellcheck source=tools/testing/selftests/rdma/falcon/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -78,5 +78,71 @@ lossy()
 {
 	loses 1
 	"$@"
+	# The NICs' losses are counted by carries().
+	on_e2100sim || expect $(($(lost_in "$A") + $(lost_in "$B"))) -gt 0 \
+		"packets lost"
 	loses 0
+}
+
+latencies()
+{
+	local op
+
+	for op in write read send; do
+		perftest ib_${op}_lat -s 1 -n 50
+		perftest ib_${op}_lat -s 65536 -n 20
+	done
+	perftest ib_atomic_lat -n 50
+}
+
+sixty_four_queue_pairs()
+{
+	local op
+
+	for op in write read send; do
+		perftest ib_${op}_bw -q 64 -s 4096 -n 10
+	done
+	perftest ib_atomic_bw -q 64 -n 10
+}
+
+both_directions()
+{
+	local op
+
+	for op in write read send; do
+		perftest ib_${op}_bw -b -q 2 -s 65536 -n 20
+	done
+	perftest ib_atomic_bw -b -n 20
+}
+
+connected_by_rdma_cm()
+{
+	local op
+
+	for op in write read send; do
+		perftest ib_${op}_bw -R -s 65536 -n 20
+		perftest ib_${op}_lat -R -s 8 -n 20
+	done
+	perftest ib_atomic_bw -R -n 20
+	perftest ib_write_bw -R -b -q 8 -s 65536 -n 20
+}
+
+# carries [STATISTIC] COMMAND...: the NICs do, a connection each and more, and
+# count what is looked for.
+carries()
+{
+	local CARRIER=e2100sim statistic=tx_falcon_trains ns
+
+	case $1 in
+	fault_drop|psp_sealed) statistic=$1; shift ;;
+	esac
+	[ -e "$BUS" ] || modprobe -q e2100sim || return "$KSFT_SKIP"
+	make_devices
+	"$@"
+	for ns in "$A" "$B"; do
+		expect "$(nic_stat "$ns" ctx_added)" -ge 1 "contexts"
+		expect "$(nic_stat "$ns" tx_falcon_trains)" -gt 50 "trains"
+		expect "$(nic_stat "$ns" "$statistic")" -gt 3 "$statistic"
+	done
+	drop_devices
 }

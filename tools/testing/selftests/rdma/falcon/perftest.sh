@@ -6,7 +6,7 @@
 # comes to its end, not how fast. With FULL=1 also every size from 2 bytes to
 # 8 MiB, and more numbers of queue pairs.
 
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib_programs.sh"
 
 need_verbs ib_write_bw ib_read_bw ib_send_bw ib_atomic_bw \
 	ib_write_lat ib_read_lat ib_send_lat ib_atomic_lat
@@ -22,49 +22,6 @@ sizes()
 sizes_of_writes() { sizes ib_write_bw; }
 sizes_of_reads() { sizes ib_read_bw; }
 sizes_of_sends() { sizes ib_send_bw; }
-
-latencies()
-{
-	local op
-
-	for op in write read send; do
-		perftest ib_${op}_lat -s 1 -n 50
-		perftest ib_${op}_lat -s 65536 -n 20
-	done
-	perftest ib_atomic_lat -n 50
-}
-
-sixty_four_queue_pairs()
-{
-	local op
-
-	for op in write read send; do
-		perftest ib_${op}_bw -q 64 -s 4096 -n 10
-	done
-	perftest ib_atomic_bw -q 64 -n 10
-}
-
-both_directions()
-{
-	local op
-
-	for op in write read send; do
-		perftest ib_${op}_bw -b -q 2 -s 65536 -n 20
-	done
-	perftest ib_atomic_bw -b -n 20
-}
-
-connected_by_rdma_cm()
-{
-	local op
-
-	for op in write read send; do
-		perftest ib_${op}_bw -R -s 65536 -n 20
-		perftest ib_${op}_lat -R -s 8 -n 20
-	done
-	perftest ib_atomic_bw -R -n 20
-	perftest ib_write_bw -R -b -q 8 -s 65536 -n 20
-}
 
 all_sizes()
 {

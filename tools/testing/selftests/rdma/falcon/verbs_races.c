@@ -2,11 +2,12 @@
 /*
  * Objects that go while something comes for them, from another thread: a window
  * that is being bound, a queue pair that datagrams are on their way to. And a
- * queue pair whose own datagrams wait for two peers.
+ * queue pair whose own datagrams wait for two peers, and a word that all change.
  */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "verbs.h"
 
@@ -17,8 +18,32 @@
 #define RECEIVERS	50
 #define GRH		40	/* bytes before a datagram */
 
+#define ADDERS		2	/* queue pairs */
+#define ADDITIONS	10000	/* of each */
+
 static pthread_barrier_t barrier;
 static struct ibv_mw *window;
+
+/* Without giving up the processor, which takes longer */
+static void spin(long us)
+{
+	struct timespec begin, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 1000000 +
+		 (now.tv_nsec - begin.tv_nsec) / 1000 < us);
+}
+
+/*
+ * How many microseconds the one comes after the other in a round, or before it:
+ * somewhere in between they meet.
+ */
+static long lead(long round)
+{
+	return (round % 40 - 20) * 10;
+}
 
 static void *free_windows(void *arg)
 {
@@ -27,6 +52,7 @@ static void *free_windows(void *arg)
 	(void)arg;
 	for (i = 0; i < BINDINGS; i++) {
 		pthread_barrier_wait(&barrier);
+		spin(lead(i));
 		failed += !!ibv_dealloc_mw(window);
 		pthread_barrier_wait(&barrier);
 	}
@@ -34,7 +60,7 @@ static void *free_windows(void *arg)
 }
 
 /* Binds @window, which may be gone: the request says so then. */
-static bool bind_window(struct vqp *v, struct ibv_mr *mr, int *bound)
+static bool bind_window(struct vqp *v, struct ibv_mr *mr, int round, int *bound)
 {
 	struct ibv_mw mw = *window;
 	struct ibv_send_wr *bad, wr = {
@@ -51,6 +77,7 @@ static bool bind_window(struct vqp *v, struct ibv_mr *mr, int *bound)
 	struct ibv_wc wc;
 
 	pthread_barrier_wait(&barrier);
+	spin(-lead(round));
 	CHECK(!ibv_post_send(v->qp, &wr, &bad));
 	CHECK(vqp_poll(v->cq, &wc, PATIENCE) == 1);
 	CHECK(!wc.status || wc.status == IBV_WC_MW_BIND_ERR);
@@ -78,10 +105,11 @@ static bool window_that_is_freed_amid_its_binding_lets_go(void)
 	CHECK(!pthread_create(&thread, NULL, free_windows, NULL));
 	for (i = 0; i < BINDINGS; i++) {
 		window = ibv_alloc_mw(vpd, IBV_MW_TYPE_2);
-		CHECK(window && bind_window(&a, mr, &bound));
+		CHECK(window && bind_window(&a, mr, i, &bound));
 	}
 	CHECK(!pthread_join(thread, &failed) && !failed);
 	vsay("%d of %d were bound before they went", bound, BINDINGS);
+	CHECK(bound > 10 && bound < BINDINGS - 10);
 	/* None of them holds it. */
 	CHECK(!ibv_dereg_mr(mr));
 	vqp_close(&a);
@@ -168,6 +196,7 @@ static bool queue_pair_may_go_amid_datagrams(void)
 	for (i = 0; i < RECEIVERS; i++)
 		CHECK(receive(1000 * (i % 10 + 1), &got));
 	vsay("%d datagrams came to %d receivers", got, RECEIVERS);
+	CHECK(got > 0);
 	got = 0;
 	CHECK(receive(0, &got) && got == 1);
 	receiver = 0;
@@ -223,6 +252,82 @@ static bool queue_pair_may_go_while_its_datagrams_wait(void)
 	return true;
 }
 
+/* Of one adder: its ends, and where it adds */
+struct adder {
+	struct vqp from, to;
+	const struct vqp *sum;
+	pthread_t thread;
+	bool ok;
+};
+
+static bool add_one(struct adder *a)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)a->from.buf, .length = 8,
+		.lkey = a->from.mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD, .sg_list = &sge,
+		.num_sge = 1, .send_flags = IBV_SEND_SIGNALED,
+		.wr.atomic = { .remote_addr = (uintptr_t)a->sum->buf,
+			       .rkey = a->sum->mr->rkey, .compare_add = 1 },
+	};
+
+	CHECK(!ibv_post_send(a->from.qp, &wr, &bad));
+	return true;
+}
+
+static void *add(void *arg)
+{
+	struct adder *a = arg;
+	int posted = 0, done;
+	struct ibv_wc wc;
+
+	for (done = 0; done < ADDITIONS; done++) {
+		for (; posted < ADDITIONS && posted - done < VQP_DEPTH; posted++)
+			if (!add_one(a))
+				return NULL;
+		if (vqp_poll(a->from.cq, &wc, PATIENCE) != 1 || wc.status)
+			return NULL;
+	}
+	a->ok = true;
+	return NULL;
+}
+
+/* None is lost, of the peers' or of the host's own. */
+static bool atomics_of_all_sum_up(void)
+{
+	struct adder a[ADDERS] = {};
+	uint64_t *sum;
+	struct vqp v;
+	int i;
+
+	CHECK(vqp_open(&v, IBV_QPT_RC, 8));
+	sum = (uint64_t *)v.buf;
+	for (i = 0; i < ADDERS; i++) {
+		a[i].sum = &v;
+		CHECK(vqp_open(&a[i].from, IBV_QPT_RC, 8) &&
+		      vqp_open(&a[i].to, IBV_QPT_RC, 8) &&
+		      vqp_connect(&a[i].from, &a[i].to));
+	}
+	for (i = 0; i < ADDERS; i++)
+		CHECK(!pthread_create(&a[i].thread, NULL, add, &a[i]));
+	for (i = 0; i < ADDITIONS; i++) {
+		__atomic_fetch_add(sum, 1, __ATOMIC_RELAXED);
+		spin(50);
+	}
+	for (i = 0; i < ADDERS; i++)
+		CHECK(!pthread_join(a[i].thread, NULL) && a[i].ok);
+	CHECK(__atomic_load_n(sum, __ATOMIC_ACQUIRE) ==
+	      (uint64_t)(ADDERS + 1) * ADDITIONS);
+	for (i = 0; i < ADDERS; i++) {
+		vqp_close(&a[i].from);
+		vqp_close(&a[i].to);
+	}
+	vqp_close(&v);
+	return true;
+}
+
 int races_main(void)
 {
 #define T(name)	{ #name, name }
@@ -230,6 +335,7 @@ int races_main(void)
 		T(window_that_is_freed_amid_its_binding_lets_go),
 		T(queue_pair_may_go_amid_datagrams),
 		T(queue_pair_may_go_while_its_datagrams_wait),
+		T(atomics_of_all_sum_up),
 	};
 
 	return vtests_run(tests, ARRAY_SIZE(tests));
