@@ -858,7 +858,8 @@ static bool a_generation_ends_with_its_spis(void)
 	     CHECK(falcon_psp_rx_new(conn, 0, &grant) == -ENOSPC);
 	fn->psp->nr_spis = FALCON_PSP_SPIS / 2 - 1;
 	ok = ok && CHECK(!falcon_psp_rx_new(conn, 0, &grant));
-	flush_delayed_work(&fn->psp->rotate_work);
+	/* Not the delayed one, which may be the next rotation by then */
+	flush_work(&fn->psp->rotate_work.work);
 	ok = ok && CHECK(fn->key_gen == gen + 1) && CHECK(!fn->psp->nr_spis);
 	end_free(conn);
 	return ok;
