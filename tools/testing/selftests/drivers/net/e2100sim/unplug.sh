@@ -242,7 +242,7 @@ a_reload_recovers()
 namespace_goes_under_load()
 {
 	make_nics "$(lower_type)"
-	both sysctl -q net.falcon.user_timeout_ms=5000
+	both sysctl -q net.falcon.user_timeout_ms=10000
 	start_transfers
 	end_jobs -KILL
 	ip netns del "$A"
@@ -264,6 +264,7 @@ namespace_goes_while_packets_wait()
 		net.falcon.min_rto_us=2000000
 	echo 100000 >"$echo/count"
 	echo 8000 >"$echo/size"
+	echo 0 >"$echo/rnr_every"
 	param "$NIC_B" link_mbps 2
 	nsenter --net="/run/netns/$A" \
 		sh -c "echo $B4 >/sys/kernel/debug/falcon_echo/run" &
@@ -286,7 +287,12 @@ module_comes_and_goes()
 {
 	make_nics direct
 	param "$NIC_A" link_mbps 1
-	in_a ping -q -c 100 -i 0.002 -s 8000 -W 1 "$B4" >/dev/null &
+	in_a python3 - 2>/dev/null <<-END &
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		while s.sendto(bytes(8000), ("$B4", 7900)):
+		    pass
+	END
 	many_wait
 	modprobe -r e2100sim
 	wait
