@@ -372,7 +372,7 @@ for s in socks:
 	drop_pair
 }
 
-MANY=1000
+MANY=400
 
 # have_moved TIMES: all connections of that namespace, at both ends
 have_moved()
