@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# The kernel's own storage over two e2100sim NICs that are wired to each other. Its
-# consumers live in the initial namespace, so both ports do; rules make
+# The kernel's own storage and files over two e2100sim NICs that are wired to each
+# other. Its consumers live in the initial namespace, so both ports do; rules make
 # what goes from the one address to the other leave by a port, and not be delivered
 # within the host.
 
 . "$(dirname "$0")/lib_storage.sh"
 
-need_verbs nvme fio mkfs.ext4
+need_verbs nvme fio mkfs.ext4 rpc.nfsd rpc.mountd exportfs mount.nfs devlink
 [ -e "$BUS" ] || modprobe -q e2100sim || skip_all "no module e2100sim"
 have_nvme || skip_all "no nvme-rdma, nvmet-rdma, or RAM disk"
+have_nfs || skip_all "no NFS over RDMA"
 
 # port NETDEV ADDRESS PEER-ADDRESS PEER-NETDEV TABLE: what is for the peer's
 # address goes out here, though it is this host's as well; so rdma_cm looks it up.
@@ -72,6 +73,7 @@ drop_wired()
 storage_cleanup()
 {
 	drop_nvme
+	drop_nfs
 	drop_wired
 	cleanup
 }
@@ -99,5 +101,16 @@ nvme_is_carried()
 	expect "$(carried tx_falcon_trains)" -gt 50 "trains"
 }
 
+files_are_carried()
+{
+	local trains
+
+	trains=$(carried tx_falcon_trains)
+	serve_nfs
+	tree_is_kept $B4
+	diff -r "$scratch/tree" "$export/tree"
+	expect "$(carried tx_falcon_trains)" -gt $((trains + 50)) "trains"
+}
+
 make_wired || exit 1
-run_tests nvme_is_carried
+run_tests nvme_is_carried files_are_carried
