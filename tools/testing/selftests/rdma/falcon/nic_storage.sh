@@ -101,6 +101,38 @@ nvme_is_carried()
 	expect "$(carried tx_falcon_trains)" -gt 50 "trains"
 }
 
+nvme_survives_a_reset_of_the_nic()
+{
+	local job
+
+	fio --name=load --filename="$(disk)" --rw=randwrite --bs=4k-64k \
+		--size=8M --direct=1 --ioengine=libaio --iodepth=8 --loops=20 \
+		--verify=crc32c --verify_fatal=1 --minimal >"$scratch/fio" 2>&1 &
+	job=$!
+	for _ in 1 2 3; do
+		sleep 2
+		kill -0 $job
+		devlink dev reload "e2100sim/e2100sim$NIC_A" >/dev/null
+		devlink dev reload "e2100sim/e2100sim$NIC_B" >/dev/null
+	done
+	wait $job
+	expect "$(statistic "$DEV_A" connections_lost)" -eq 0 "lost"
+}
+
+nvme_disconnects_under_load()
+{
+	local job
+
+	fio --name=load --filename="$(disk)" --rw=randrw --bs=16k --size=8M \
+		--direct=1 --ioengine=libaio --iodepth=16 --time_based \
+		--runtime=60 --minimal >"$scratch/fio" 2>&1 &
+	job=$!
+	sleep 3
+	timeout 60 nvme disconnect -n "$nqn"
+	within 30 disconnected
+	fails wait $job
+}
+
 files_are_carried()
 {
 	local trains
@@ -113,4 +145,5 @@ files_are_carried()
 }
 
 make_wired || exit 1
-run_tests nvme_is_carried files_are_carried
+run_tests nvme_is_carried files_are_carried \
+	nvme_survives_a_reset_of_the_nic nvme_disconnects_under_load
