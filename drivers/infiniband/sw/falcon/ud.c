@@ -152,7 +152,8 @@ static void fal_peer_work(struct work_struct *work);
 
 /*
  * A new one to be found by, if there is none. A peer that connects anew has let
- * go of the connection that it made before: the new one takes its place.
+ * go of the connection that it made before: the new one takes its place, once it
+ * is confirmed.
  */
 static void fal_peer_publish(struct fal_peer *p)
 {
@@ -256,7 +257,8 @@ static bool fal_peer_add(struct fal_peer *p)
 	       fal_share_take(eng, p->share, p->passive);
 	if (room) {
 		list_add_tail(&p->list, &eng->peers);
-		fal_peer_publish(p);
+		if (!p->passive)
+			fal_peer_publish(p);
 	} else if (!eng->dying) {
 		fal_peers_full(p->dev);
 	}
@@ -792,6 +794,17 @@ static void fal_ud_release(struct falcon_conn *conn, struct falcon_resp *resp)
  * Connections
  */
 
+/* Whoever only asks for a connection takes no other's place. */
+static void fal_peer_confirmed(struct fal_peer *p)
+{
+	struct fal_dev_eng *eng = &p->dev->eng;
+
+	spin_lock_bh(&eng->lock);
+	if (!p->gone)
+		fal_peer_publish(p);
+	spin_unlock_bh(&eng->lock);
+}
+
 static void fal_peer_up(struct fal_peer *p, struct falcon_conn *conn)
 {
 	struct sk_buff *skb;
@@ -809,6 +822,8 @@ static void fal_peer_up(struct fal_peer *p, struct falcon_conn *conn)
 			fal_gram_push(p, skb);
 	}
 	spin_unlock_bh(&p->lock);
+	if (use && p->passive)
+		fal_peer_confirmed(p);
 	if (use) {
 		fal_count(p->dev, FAL_STAT_CONN_MADE);
 		falcon_flush(conn);

@@ -99,7 +99,9 @@ static __u8 *put_params(__u8 *p)
 	p = put32(p, 0x1a2b3c4d);			/* SPI */
 	p = put32(put32(p, 0xaabbccdd), 0x11223344);	/* PCID */
 	p = put32(tlv(p, 0x8003, 12), service);		/* SERVICE */
-	p = put32(put32(p, 7001), protocol << 24);
+	/* Datagrams of RDMA have one service, at both ends. */
+	p = put32(p, protocol == 4 ? 7001 : service);
+	p = put32(p, protocol << 24);
 	p = put32(tlv(p, 0x8004, 12), 1000);		/* SEQUENCE */
 	p = put32(put32(p, 2000), 3000);
 	p = put32(put32(tlv(p, 0x8005, 8), 0), 1);	/* TIME */

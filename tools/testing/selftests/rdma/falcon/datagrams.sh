@@ -7,7 +7,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-need_verbs falcon_verbs rping
+need_verbs falcon_verbs falcon_cm rping
 
 # datagrams_from in_a|in_b ADDRESS NUMBER [BYTES]
 datagrams_from()
@@ -136,6 +136,30 @@ peer_that_is_silent_holds_up_no_other()
 	drop_devices
 }
 
+dropped_at_a() # DATAGRAMS, as nobody waits for them
+{
+	[ "$(statistic "$DEV_A" ud_drop)" -ge "$1" ]
+}
+
+# What $B has to say goes by the connection that $A has made, and not by one that
+# somebody asked for and never confirmed.
+half_open_connection_takes_no_place()
+{
+	make_devices
+	datagrams_from in_a $B4 1
+	within 20 connections_of_a 1
+	datagrams_from in_b $A4 1
+	within 20 dropped_at_a 1
+	in_a falcon_cm probe -k twice -u 2 -s 1 $B4 >"$scratch/answer"
+	grep -q '^accept' "$scratch/answer"
+	for _ in 1 2 3; do
+		datagrams_from in_b $A4 1
+	done
+	within 10 dropped_at_a 4
+	expect "$(statistic "$DEV_B" connections)" -eq 1 "connections"
+	drop_devices
+}
+
 # Nobody waits for an answer that does not come: not the device either.
 device_goes_while_a_peer_is_looked_for()
 {
@@ -152,4 +176,5 @@ run_tests user_who_sends_to_many_has_a_share \
 	host_that_connects_often_has_a_share \
 	network_that_connects_often_has_a_share \
 	peer_that_is_silent_holds_up_no_other \
+	half_open_connection_takes_no_place \
 	device_goes_while_a_peer_is_looked_for
