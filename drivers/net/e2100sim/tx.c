@@ -236,12 +236,13 @@ static bool e2100_paced_to_link(struct e2100_txq *q, struct e2100_desc *desc)
 	u64 begin = e2100_link_take_falcon(q, desc->skb, desc->node.due_ns,
 					   true);
 
-	if (e2100_txq_now(q, begin))
+	if (e2100_txq_now(q, begin)) {
 		e2100_depart(q->port, desc->skb);
-	else if (e2100_txq_rewait(q, desc, E2100_FALCON, begin))
+		return true;
+	}
+	if (e2100_txq_rewait(q, desc, E2100_FALCON, begin))
 		return false;
-	else
-		falcon_nic_drop(desc->skb);
+	falcon_nic_drop(desc->skb);
 	return true;
 }
 

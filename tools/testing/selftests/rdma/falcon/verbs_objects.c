@@ -334,9 +334,10 @@ static bool answers_are_lost(bool lost)
 {
 	if (!lost)
 		return !system("tc -n $A qdisc del dev lo clsact");
+	setenv("PAGES", "u32 match u16 0x1000 0xf000 at 2", 1);
 	return !system("modprobe -q -a cls_u32 act_gact") &&
 	       !system("tc -n $A qdisc add dev lo clsact") &&
-	       !system("tc -n $A filter add dev lo egress protocol ip u32 match u16 0x1000 0xf000 at 2 action drop");
+	       !system("tc -n $A filter add dev lo egress protocol ip $PAGES action drop");
 }
 
 /*

@@ -118,7 +118,7 @@ a_slow_link_keeps_the_order()
 	make_nics direct
 	param "$NIC_A" link_mbps 40
 	transfer 4 -p tcp -b 4M
-	n=$(in_b nstat -asz TcpExtTCPOFOQueue | awk '/OFO/ { print $2 }')
+	n=$(in_b nstat -asz TcpExtTCPOFOQueue | awk '/^Tcp/ { print $2 }')
 	expect "$n" -eq 0 "segments out of order"
 }
 
