@@ -142,12 +142,12 @@ static int falcon_soft_xmit(struct falcon_nic *nic, struct falcon_nic_ctx *ctx,
 			    struct sk_buff *skb, u8 flow, u64 depart_ns)
 {
 	struct falcon_wheel *w = this_cpu_ptr(falcon_wheels);
-	u64 now, due = READ_ONCE(w->due_ns);
+	u64 now;
 
-	if (!depart_ns && due == FALCON_NO_TIMER)
+	if (!depart_ns)
 		return falcon_soft_depart(skb);
 	now = ktime_get_ns();
-	if (depart_ns <= now && due > now)
+	if (depart_ns <= now && READ_ONCE(w->due_ns) > now)
 		return falcon_soft_depart(skb);
 
 	/* Or what is due waits still, for a timer that is late: behind it. */
