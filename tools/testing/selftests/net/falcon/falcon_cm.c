@@ -192,7 +192,10 @@ static ssize_t strip(__u8 *buf, ssize_t n)
 	return n - headers;
 }
 
-/* The next message of the set-up of @msg; 0: nothing within that time */
+/*
+ * The next message of the set-up of @msg, but for @msg itself that somebody sends
+ * back; 0: nothing within that time
+ */
 static unsigned int hear(int fd, const __u8 *msg, int ms, __u8 *answer)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -205,7 +208,7 @@ static unsigned int hear(int fd, const __u8 *msg, int ms, __u8 *answer)
 		if (n > 0 && !is("port"))
 			n = strip(answer, n);
 		if (n >= 24 && !memcmp(answer, "FLCN\1", 5) &&
-		    !memcmp(answer + 8, msg + 8, 8))
+		    answer[5] != msg[5] && !memcmp(answer + 8, msg + 8, 8))
 			return n;
 	}
 	return 0;
