@@ -196,15 +196,21 @@ report()
 	done
 }
 
+# ratio MINE THEIRS: nothing, if one of them is no figure
+ratio()
+{
+	awk -v m="$1" -v t="$2" 'BEGIN {
+		if (m + 0 > 0 && t + 0 > 0)
+			printf "%.2f", m / t }'
+}
+
 # compared WHAT KEY OPERATOR LIMIT OTHER: a figure of $policy in relation to
 # another's; where one is missing there is no verdict.
 compared()
 {
 	local mine=${result[$policy.$2]:--} theirs=${result[$5.$2]:--} ratio
 
-	ratio=$(awk -v m="$mine" -v t="$theirs" 'BEGIN {
-		if (m + 0 > 0 && t + 0 > 0)
-			printf "%.2f", m / t }')
+	ratio=$(ratio "$mine" "$theirs")
 	if [ -n "$ratio" ]; then
 		goal "$1, $policy / $5:" "$ratio" "$3" "$4"
 	else
@@ -216,11 +222,10 @@ compared()
 # beside WHAT KEY OTHER: the same without a goal
 beside()
 {
-	local mine=${result[$policy.$2]:--} theirs=${result[$3.$2]:--}
+	local ratio
 
-	awk -v what="$1, $policy / $3:" -v m="$mine" -v t="$theirs" 'BEGIN {
-		if (m + 0 > 0 && t + 0 > 0)
-			printf "%-40s %.2f\n", what, m / t }'
+	ratio=$(ratio "${result[$policy.$2]:--}" "${result[$3.$2]:--}")
+	[ -z "$ratio" ] || printf '%-40s %s\n' "$1, $policy / $3:" "$ratio"
 }
 
 # The others do not encrypt.

@@ -85,6 +85,21 @@ verified()
 		--verify=crc32c --verify_fatal=1 --minimal >"$scratch/fio"
 }
 
+# ends_under_load SECONDS: a disconnect while fio would go on for so long
+ends_under_load()
+{
+	local job
+
+	fio --name=load --filename="$(disk)" --rw=randrw --bs=16k --size=8M \
+		--direct=1 --ioengine=libaio --iodepth=16 --time_based \
+		--runtime="$1" --minimal >"$scratch/fio" 2>&1 &
+	job=$!
+	sleep 3
+	timeout 60 nvme disconnect -n "$nqn"
+	within 30 disconnected
+	fails wait $job
+}
+
 # A file system on it keeps two files.
 file_system_lives()
 {

@@ -121,16 +121,7 @@ nvme_survives_a_reset_of_the_nic()
 
 nvme_disconnects_under_load()
 {
-	local job
-
-	fio --name=load --filename="$(disk)" --rw=randrw --bs=16k --size=8M \
-		--direct=1 --ioengine=libaio --iodepth=16 --time_based \
-		--runtime=60 --minimal >"$scratch/fio" 2>&1 &
-	job=$!
-	sleep 3
-	timeout 60 nvme disconnect -n "$nqn"
-	within 30 disconnected
-	fails wait $job
+	ends_under_load 60
 }
 
 files_are_carried()

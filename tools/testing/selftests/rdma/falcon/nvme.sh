@@ -40,16 +40,7 @@ a_file_system_lives_on_it()
 
 a_disconnect_under_load_ends()
 {
-	local job
-
-	fio --name=load --filename="$(disk)" --rw=randrw --bs=16k --size=8M \
-		--direct=1 --ioengine=libaio --iodepth=16 --time_based \
-		--runtime=30 --minimal >"$scratch/fio" 2>&1 &
-	job=$!
-	sleep 3
-	timeout 60 nvme disconnect -n "$nqn"
-	within 30 disconnected
-	fails wait $job
+	ends_under_load 30
 	nvme_connect $L4
 	dd if="$(disk)" of=/dev/null bs=64k count=16 iflag=direct 2>/dev/null
 	timeout 60 nvme disconnect -n "$nqn"

@@ -278,16 +278,22 @@ can_change()
 	modprobe -a -n -q cls_u32 act_pedit act_csum
 }
 
+# A start_transfer() whose packets the NIC of $B opens one by one
+start_single_packets()
+{
+	make_secure 1 "$(lower_type)"
+	in_a sysctl -q net.falcon.train_pkts=1
+	start_transfer
+	within 60 with_keys 2 "$NIC_B"
+}
+
 # A bit of the text itself: nothing but the ICV tells.
 changed_text_is_not_opened()
 {
 	local sender receiver
 
 	can_change || return "$KSFT_SKIP"
-	make_secure 1 "$(lower_type)"
-	in_a sysctl -q net.falcon.train_pkts=1
-	start_transfer
-	within 60 with_keys 2 "$NIC_B"
+	start_single_packets
 	changed_on_the_way munge offset 100 u8 invert
 	within 60 refused "$B" 3
 	unchanged
@@ -302,10 +308,7 @@ shortened_packets_are_not_opened()
 	local sender receiver
 
 	can_change || return "$KSFT_SKIP"
-	make_secure 1 "$(lower_type)"
-	in_a sysctl -q net.falcon.train_pkts=1
-	start_transfer
-	within 60 with_keys 2 "$NIC_B"
+	start_single_packets
 	changed_on_the_way munge offset 2 u16 set 200 \
 		munge offset 24 u16 set 180
 	within 60 refused "$B" 3
