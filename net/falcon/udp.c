@@ -158,6 +158,22 @@ static void falcon_train_share(struct sk_buff *skb, struct sk_buff *train,
 	}
 }
 
+/* A copy of @len bytes at @off, with the time of arrival; NULL: no memory. */
+static struct sk_buff *falcon_rx_copy(const struct sk_buff *from,
+				      unsigned int off, unsigned int len)
+{
+	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!skb)
+		return NULL;
+	if (skb_copy_bits(from, off, __skb_put(skb, len), len)) {
+		kfree_skb(skb);
+		return NULL;
+	}
+	skb->tstamp = from->tstamp;
+	return skb;
+}
+
 /*
  * Makes an skb of @len bytes at @off of a train. Headers, and short packets
  * whole, are copied; long payloads are shared. What is shared is charged with
@@ -174,15 +190,8 @@ static struct sk_buff *falcon_train_cut(struct sk_buff *train, unsigned int off,
 	    !skb_has_frag_list(train))
 		copy = FALCON_RX_HDR;
 
-	skb = alloc_skb(copy, GFP_ATOMIC | __GFP_NOWARN);
-	if (!skb)
-		return NULL;
-	if (skb_copy_bits(train, off, __skb_put(skb, copy), copy)) {
-		kfree_skb(skb);
-		return NULL;
-	}
-	skb->tstamp = train->tstamp;
-	if (copy < len) {
+	skb = falcon_rx_copy(train, off, copy);
+	if (skb && copy < len) {
 		falcon_train_share(skb, train, off + copy - headlen,
 				   len - copy);
 		skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
@@ -231,15 +240,11 @@ static struct sk_buff *falcon_rx_compact(struct sk_buff *skb)
 
 	if (likely(!falcon_rx_is_wide(skb)))
 		return skb;
-	copy = alloc_skb(skb->len, GFP_ATOMIC | __GFP_NOWARN);
-	if (!copy || skb_copy_bits(skb, 0, __skb_put(copy, skb->len),
-				   skb->len)) {
-		kfree_skb(copy);
+	copy = falcon_rx_copy(skb, 0, skb->len);
+	if (copy)
+		consume_skb(skb);
+	else
 		kfree_skb(skb);
-		return NULL;
-	}
-	copy->tstamp = skb->tstamp;
-	consume_skb(skb);
 	return copy;
 }
 

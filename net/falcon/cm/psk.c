@@ -97,7 +97,7 @@ static void cm_psk_forget(struct cm_psk_name *n)
 /* A new key: what was of its name before counts no more. */
 static void cm_psk_remember(struct cm_psk_name *new, const struct key *key)
 {
-	struct hlist_head *head;
+	u32 uid = __kuid_val(key->uid);
 	struct cm_psk_name *n;
 	struct hlist_node *next;
 
@@ -106,12 +106,10 @@ static void cm_psk_remember(struct cm_psk_name *new, const struct key *key)
 	new->key = key;
 	strscpy(new->name, key->description, sizeof(new->name));
 	spin_lock(&cm_psk_lock);
-	head = &cm_psk_names[hash_min(__kuid_val(key->uid),
-				      HASH_BITS(cm_psk_names))];
-	hlist_for_each_entry_safe(n, next, head, node)
+	hash_for_each_possible_safe(cm_psk_names, n, next, node, uid)
 		if (!n->key && cm_psk_is(n, new->net, new->uid, new->name))
 			cm_psk_forget(n);
-	hlist_add_head(&new->node, head);
+	hash_add(cm_psk_names, &new->node, uid);
 	spin_unlock(&cm_psk_lock);
 }
 

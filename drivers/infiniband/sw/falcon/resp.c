@@ -528,7 +528,7 @@ static enum fal_verdict fal_weak_next(struct fal_in *in, enum fal_verdict v)
 		fal_weak_judge(in->qp, eng->rx_sn % FAL_SN_WINDOW);
 		eng->rx_sn++;
 		v2 = fal_weak_complete(in->qp);
-		late = late ? late : v2;
+		late = late ?: v2;
 	}
 	return late;
 }
